@@ -1,0 +1,155 @@
+"""
+JSON as text with its digits and characters kept.
+
+A leaf, and the only module of the package that may parse or write JSON that belongs to someone else: ``json.loads`` and
+``json.dumps`` elsewhere would quietly turn ``1.10`` into ``1.1`` and ``1e400`` into infinity. A parsed value is for
+looking at; what is passed on is the text it came from, held in a ``Fragment``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+
+Fragment = msgspec.Raw
+"""JSON text that is already valid; ``encode`` puts it in as it stands."""
+
+MAX_DEPTH = 512
+"""Deepest nesting that is read. Precedents: .NET 64, serde_json 128, PHP 512, orjson and simdjson 1024."""
+
+MAX_INT_DIGITS = 4300
+"""Python's own bound for ``int(text)``, which takes quadratic time; longer integers are held as ``Decimal``."""
+
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
+
+
+class NotJson(ValueError):
+    """Raised when a text is no JSON that can be read; the message says why, for a person."""
+
+
+class DuplicateMember(NotJson):
+    """Raised when an object names a member twice, so that two readers may see two values."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"an object has two members named {name!r}")
+        self.name = name
+
+
+def _integer(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) <= MAX_INT_DIGITS else Decimal(digits)
+
+
+def _fraction(digits: str) -> Decimal:
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        raise NotJson("a number's exponent is out of range") from None
+
+
+def _constant(name: str) -> Any:
+    raise NotJson(f"{name} is no JSON value")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise DuplicateMember(name)
+            seen.add(name)
+    return members
+
+
+_STRICT = json.JSONDecoder(
+    parse_int=_integer, parse_float=_fraction, parse_constant=_constant, object_pairs_hook=_unique
+).decode
+_LAST_WINS = json.JSONDecoder(parse_int=_integer, parse_float=_fraction, parse_constant=_constant).decode
+_ENCODE = msgspec.json.Encoder().encode
+
+
+def parse(text: bytes, *, unique: bool = True) -> Any:
+    """
+    Read JSON bytes into a value to look at: integers exact, other numbers as ``Decimal``.
+
+    Args:
+
+        text: The bytes; UTF-8 without a byte order mark.
+
+        unique: Refuse objects that name a member twice; else the last one wins.
+
+    Raises:
+
+        DuplicateMember: *unique* is set and an object names a member twice.
+        NotJson: Bad UTF-8, a lone surrogate, NaN or Infinity, nesting deeper than ``MAX_DEPTH``, or a syntax error.
+    """
+    try:
+        source = text.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise NotJson(f"it is not UTF-8 (byte {fault.start})") from None
+    try:
+        value = (_STRICT if unique else _LAST_WINS)(source)
+    except json.JSONDecodeError as fault:
+        raise NotJson(f"{fault.msg} (line {fault.lineno}, column {fault.colno})") from None
+    except RecursionError:
+        raise NotJson(f"it is nested deeper than {MAX_DEPTH} levels") from None
+    if source.count("[") + source.count("{") > MAX_DEPTH and _depth(source) > MAX_DEPTH:
+        raise NotJson(f"it is nested deeper than {MAX_DEPTH} levels")
+    if "\\u" in source or "\\U" in source:
+        _refuse_lone_surrogates(text)
+    return value
+
+
+def _depth(source: str) -> int:
+    """Return the deepest nesting of a valid JSON text."""
+    deepest = depth = 0
+    for match in _STRUCTURE.finditer(source):
+        mark = match[0]
+        if mark in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in "]}":
+            depth -= 1
+    return deepest
+
+
+def _refuse_lone_surrogates(text: bytes) -> None:
+    # The standard library reads "\ud800" into a str that no encoder takes; msgspec refuses it, and is quick to ask.
+    try:
+        msgspec.json.format(text, indent=-1)
+    except msgspec.DecodeError:
+        raise NotJson("a string holds half of a surrogate pair, which is no character") from None
+
+
+def compact(text: bytes) -> bytes:
+    """
+    Return the same JSON without the white space between its tokens; every digit, escape and duplicate is kept.
+
+    Raises:
+
+        NotJson: *text* is not UTF-8 JSON, holds a lone surrogate, or is nested too deeply.
+    """
+    try:
+        text.decode("utf-8")
+        return msgspec.json.format(text, indent=-1)
+    except UnicodeDecodeError as fault:
+        raise NotJson(f"it is not UTF-8 (byte {fault.start})") from None
+    except msgspec.DecodeError as fault:
+        raise NotJson(str(fault)) from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply") from None
+
+
+def encode(value: Any) -> bytes:
+    """
+    Write a value of ours as compact UTF-8 JSON; a ``Fragment`` in it goes in as it stands.
+
+    Raises:
+
+        UnicodeEncodeError: A string holds a lone surrogate.
+    """
+    return _ENCODE(value)
