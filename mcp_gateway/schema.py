@@ -1,8 +1,9 @@
 """
 A compiled JSON Schema: does a value fit it, and if not, what exactly is wrong, in words.
 
-A leaf. The engine is ``jsonschema-rs`` (ECMA-262 patterns in bounded time, exact decimals, no network); the Python
-``jsonschema`` is the reference it is held to in the tests. ``docs/adr`` says why and lists every difference.
+A leaf. The engine is ``jsonschema-rs``: ECMA-262 patterns in bounded time, exact decimals, no network. The Python
+``jsonschema`` is the reference that the tests hold it to; ``docs/adr/0006-argument-validation.md`` says why and lists
+every difference. ``format`` is a hint and is never asserted.
 """
 
 from __future__ import annotations
@@ -10,17 +11,250 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jsonschema_rs
-from jsonschema_rs import ValidationErrorKind as Kind
+from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from .faults import Violation
 
-DIALECTS = {
-    "https://json-schema.org/draft/2020-12/schema": "2020-12",
-    "https://json-schema.org/draft/2019-09/schema": "2019-09",
-    "http://json-schema.org/draft-07/schema": "draft-07",
+DIALECTS = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+)
+"""What ``$schema`` may say (with or without a final ``#``); a schema that does not say is of the first."""
+
+MAX_VIOLATIONS = 10
+"""As many violations as one answer lists."""
+
+# Linear time for all that a regular expression proper can say; look-around and back-references fall back on
+# backtracking, which gives up after this many steps (about 0.3 ms) and then counts as no match.
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+
+_ONE_SCHEMA = frozenset(
+    "additionalItems additionalProperties contains contentSchema else if items not propertyNames then "
+    "unevaluatedItems unevaluatedProperties".split()
+)
+_LIST_OF_SCHEMAS = frozenset("allOf anyOf items oneOf prefixItems".split())
+_NAMED_SCHEMAS = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+_PLAIN_NAME = re.compile(r"[\w$-]+")
+
+
+class BadSchema(ValueError):
+    """Raised when a JSON Schema cannot be used; the message is a short sentence that says where and why."""
+
+
+class Schema:
+    """A schema that is ready to check values; made by ``compile``, shared by all threads."""
+
+    __slots__ = ("_validator",)
+
+    def __init__(self, validator: jsonschema_rs.Validator) -> None:
+        self._validator = validator
+
+    def fits(self, value: Any) -> bool:
+        """Return whether *value* (as ``jsontext.parse`` gives it) satisfies the schema."""
+        return self._validator.is_valid(value)
+
+    def violations(self, value: Any, subject: str, limit: int = MAX_VIOLATIONS) -> tuple[Violation, ...]:
+        """
+        Return the ways in which *value* violates the schema, at most *limit* of them; empty when it fits.
+
+        Args:
+
+            subject: What the sentences call the value itself, e.g. ``arguments``.
+        """
+        if self._validator.is_valid(value):
+            return ()
+        return tuple(itertools.islice(_explain_all(self._validator.iter_errors(value), subject), limit))
+
+
+def compile(text: bytes | str) -> Schema:
+    """
+    Compile the JSON text of a schema.
+
+    Raises:
+
+        BadSchema: It is no schema of a known dialect, its meta-schema refuses it, a ``$ref`` leaves the document or
+            points nowhere, or a ``pattern`` is no ECMA-262 expression.
+    """
+    source = text if isinstance(text, str) else text.decode("utf-8")
+    schema = json.loads(source, parse_float=str, parse_int=str)
+    if not isinstance(schema, dict):
+        raise BadSchema("it must be a JSON object")
+    dialect = schema.get("$schema", DIALECTS[0])
+    if not isinstance(dialect, str) or dialect.removesuffix("#") not in DIALECTS:
+        raise BadSchema("$schema: only the dialects 2020-12, 2019-09 and draft-07 are supported")
+    for place, part in subschemas(schema):
+        _check_references(place, part)
+    try:
+        return Schema(jsonschema_rs.validator_for(source, validate_formats=False, offline=True, pattern_options=_PATTERNS))
+    except ValidationError as fault:
+        raise BadSchema(_why_refused(fault)) from None
+    except (jsonschema_rs.ReferencingError, ValueError) as fault:
+        raise BadSchema(_cut(str(fault).partition("\n")[0])) from None
+
+
+def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """
+    Yield every schema inside *schema*, itself first, each with its place (``properties.limit.items``).
+
+    What stands in ``enum``, ``const``, ``default`` or ``examples`` is data and is not entered.
+    """
+    yield place, schema
+    if not isinstance(schema, dict):
+        return
+    for keyword, value in schema.items():
+        here = f"{place}.{keyword}" if place else keyword
+        if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
+            for name, part in value.items():
+                yield from subschemas(part, step(here, name))
+        elif keyword in _LIST_OF_SCHEMAS and isinstance(value, list):
+            for index, part in enumerate(value):
+                yield from subschemas(part, f"{here}[{index}]")
+        elif keyword in _ONE_SCHEMA:
+            yield from subschemas(value, here)
+
+
+def step(path: str, name: str | int) -> str:
+    """Return *path* one step further: ``filter`` and ``from`` give ``filter.from``, ``tags`` and 2 give ``tags[2]``."""
+    if isinstance(name, int):
+        return f"{path}[{name}]"
+    if not _PLAIN_NAME.fullmatch(name):
+        return f"{path}[{_write(_cut(name, 100))}]"
+    name = _cut(name, 100)
+    return f"{path}.{name}" if path else name
+
+
+def _check_references(place: str, schema: Any) -> None:
+    if not isinstance(schema, dict):
+        return
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = schema.get(keyword)
+        if isinstance(target, str) and not target.startswith("#"):
+            raise BadSchema(f"{step(place, keyword)}: '{_cut(target, 100)}' leaves the document and is never fetched")
+
+
+def _why_refused(fault: ValidationError) -> str:
+    where = _path(fault)
+    message = _cut(fault.message)
+    if fault.kind.name == "format":
+        message = f"{message}: it is no ECMA-262 regular expression"
+    return f"{where}: {message}" if where else message
+
+
+# --- violations in words ---------------------------------------------------------------------------------------------
+# The sentences hold the names and the rules of the schema. They never hold the caller's value, which may be long or
+# secret; hence not one message of the engine is used.
+
+
+def _explain_all(errors: Iterable[ValidationError], subject: str) -> Iterator[Violation]:
+    return itertools.chain.from_iterable(_explain(error, subject) for error in errors)
+
+
+def _explain(error: ValidationError, subject: str) -> Iterator[Violation]:
+    """Yield the violations that one error of the engine stands for."""
+    path = _path(error)
+    kind = error.kind
+    if isinstance(kind, ValidationErrorKind.Required):
+        missing = step(path, kind.property)
+        yield Violation(missing, kind.name, f"'{missing}' is required")
+    elif isinstance(kind, (ValidationErrorKind.AdditionalProperties, ValidationErrorKind.UnevaluatedProperties)):
+        for name in kind.unexpected:
+            stranger = step(path, name)
+            yield Violation(stranger, kind.name, f"'{stranger}' is not allowed")
+    else:
+        yield Violation(path, kind.name, f"{_name(path, subject)} {_rule(error, subject)}")
+
+
+def _path(error: ValidationError) -> str:
+    path = ""
+    for name in error.instance_path:
+        path = step(path, name)
+    return path
+
+
+def _name(path: str, subject: str) -> str:
+    return f"'{path}'" if path else subject
+
+
+def _rule(error: ValidationError, subject: str) -> str:
+    """Return what the value must be, as the second half of a sentence."""
+    kind: Any = error.kind
+    match kind:
+        case ValidationErrorKind.AnyOf() | ValidationErrorKind.OneOfNotValid():
+            return _alternatives(error, kind.context, subject)
+        case ValidationErrorKind.OneOfMultipleValid():
+            return "matches more than one of the alternatives under 'oneOf'"
+        case ValidationErrorKind.Type():
+            return f"must be {_either(kind.types)}"
+        case ValidationErrorKind.Enum():
+            return _cut(f"must be one of {', '.join(map(_write, kind.options))}")
+        case ValidationErrorKind.Constant():
+            return _cut(f"must be {_write(kind.expected_value)}")
+        case ValidationErrorKind.MultipleOf():
+            return f"must be a multiple of {kind.multiple_of}"
+        case ValidationErrorKind.Pattern():
+            return _cut(f"must match the pattern {kind.pattern}")
+    bound = _BOUNDS.get(type(kind))
+    if bound is not None:
+        words, unit = bound
+        return f"must {words} {kind.limit}{_plural(unit, kind.limit)}"
+    return _PLAIN.get(type(kind), f"violates '{kind.name}' of the schema")
+
+
+_BOUNDS: dict[type[ValidationErrorKind], tuple[str, str]] = {
+    ValidationErrorKind.Minimum: ("be at least", ""),
+    ValidationErrorKind.Maximum: ("be at most", ""),
+    ValidationErrorKind.ExclusiveMinimum: ("be greater than", ""),
+    ValidationErrorKind.ExclusiveMaximum: ("be less than", ""),
+    ValidationErrorKind.MinLength: ("have at least", "character"),
+    ValidationErrorKind.MaxLength: ("have at most", "character"),
+    ValidationErrorKind.MinItems: ("have at least", "item"),
+    ValidationErrorKind.MaxItems: ("have at most", "item"),
+    ValidationErrorKind.AdditionalItems: ("have at most", "item"),
+    ValidationErrorKind.MinProperties: ("have at least", "member"),
+    ValidationErrorKind.MaxProperties: ("have at most", "member"),
 }
-"""The dialects that a schema may name in ``$schema`` (a trailing ``#`` is allowed); without one it is 2020-12."""
+
+_PLAIN: dict[type[ValidationErrorKind], str] = {
+    ValidationErrorKind.UniqueItems: "must not have equal items",
+    ValidationErrorKind.Contains: "must contain the items that the schema asks for",
+    ValidationErrorKind.UnevaluatedItems: "has more items than the schema allows",
+    ValidationErrorKind.PropertyNames: "has a member whose name is not allowed",
+    ValidationErrorKind.FalseSchema: "is not allowed",
+    ValidationErrorKind.Not: "must not match the schema under 'not'",
+    ValidationErrorKind.BacktrackLimitExceeded: "takes too long to match against its pattern",
+}
+
+
+def _alternatives(error: ValidationError, branches: list[list[ValidationError]], subject: str) -> str:
+    """Name the types when the branches differ by type alone, else what the nearest branch lacks."""
+    firsts = [branch[0] for branch in branches if len(branch) == 1 and branch[0].instance_path == error.instance_path]
+    kinds = [first.kind for first in firsts]
+    types = [kind.types for kind in kinds if isinstance(kind, ValidationErrorKind.Type)]
+    if len(types) == len(branches):
+        return f"must be {_either(dict.fromkeys(itertools.chain.from_iterable(types)))}"
+    # The branch that got deepest is the one that was meant: {"id": "x"} is nearer to an object with an id than to text.
+    nearest = max(branches, key=lambda branch: (max(len(each.instance_path) for each in branch), -len(branch)))
+    words = "; ".join(violation.message for violation in itertools.islice(_explain_all(nearest, subject), 3))
+    return _cut(f"must match one of {len(branches)} alternatives (nearest: {words})", 400)
+
+
+def _either(words: Iterable[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _plural(unit: str, count: Any) -> str:
+    return f" {unit}{'' if count == 1 else 's'}" if unit else ""
+
+
+def _write(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str, longest: int = 200) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
