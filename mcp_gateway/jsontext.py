@@ -70,6 +70,8 @@ _STRICT = json.JSONDecoder(
 ).decode
 _LAST_WINS = json.JSONDecoder(parse_int=_integer, parse_float=_fraction, parse_constant=_constant).decode
 _ENCODE = msgspec.json.Encoder().encode
+_MEMBERS = msgspec.json.Decoder(dict[str, Fragment]).decode
+_ELEMENTS = msgspec.json.Decoder(list[Fragment]).decode
 
 
 def parse(text: bytes, *, unique: bool = True) -> Any:
@@ -99,7 +101,7 @@ def parse(text: bytes, *, unique: bool = True) -> Any:
         raise NotJson(f"it is nested deeper than {MAX_DEPTH} levels") from None
     if source.count("[") + source.count("{") > MAX_DEPTH and _depth(source) > MAX_DEPTH:
         raise NotJson(f"it is nested deeper than {MAX_DEPTH} levels")
-    if "\\u" in source or "\\U" in source:
+    if "\\u" in source:
         _refuse_lone_surrogates(text)
     return value
 
@@ -125,7 +127,17 @@ def _refuse_lone_surrogates(text: bytes) -> None:
         raise NotJson("a string holds half of a surrogate pair, which is no character") from None
 
 
-def compact(text: bytes) -> bytes:
+def members(text: bytes | Fragment) -> dict[str, Fragment]:
+    """Split the text of a JSON object, which ``parse`` has accepted, into its members' own texts."""
+    return _MEMBERS(text)
+
+
+def elements(text: bytes | Fragment) -> list[Fragment]:
+    """Split the text of a JSON array, which ``parse`` has accepted, into its elements' own texts."""
+    return _ELEMENTS(text)
+
+
+def compact(text: bytes | Fragment) -> bytes:
     """
     Return the same JSON without the white space between its tokens; every digit, escape and duplicate is kept.
 
@@ -134,8 +146,9 @@ def compact(text: bytes) -> bytes:
         NotJson: *text* is not UTF-8 JSON, holds a lone surrogate, or is nested too deeply.
     """
     try:
-        text.decode("utf-8")
-        return msgspec.json.format(text, indent=-1)
+        source = bytes(text)
+        source.decode("utf-8")
+        return msgspec.json.format(source, indent=-1)
     except UnicodeDecodeError as fault:
         raise NotJson(f"it is not UTF-8 (byte {fault.start})") from None
     except msgspec.DecodeError as fault:
