@@ -1,0 +1,74 @@
+# Everything goes through .venv, which is made from the hash-pinned requirements/dev.lock; nothing else is touched.
+# Runs with GNU make 3.81 (macOS) as well.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+CLIENTS := .cache/mcp-client-1 .cache/mcp-client-2
+UV := uv==0.13.9
+LOCK := .cache/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --no-header $(if $(UPGRADE),--upgrade)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test venv lint types lock clean
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s  %s\n", $$1, $$2}' Makefile
+
+run: $(VENV)/.installed ## start the sample Tool Service and the gateway; Ctrl-C ends both
+	@$(PY) scripts/run.py
+
+# One step of a check: its title, its command. The last line of ours says which step failed.
+step = @printf '\n== %s\n' '$(1)'; $(2) || { printf '\n$@: FAILED at "%s"\n' '$(1)'; exit 1; }
+
+lint: $(VENV)/.installed ## style, format and import contracts
+	$(call step,ruff check,$(PY) -m ruff check .)
+	$(call step,ruff format,$(PY) -m ruff format --check .)
+	$(call step,import contracts,$(VENV)/bin/lint-imports setup.cfg --no-logo --cache-dir .cache/import-linter)
+
+types: $(VENV)/.installed ## mypy, strict
+	$(call step,mypy,$(PY) -m mypy)
+
+test: $(VENV)/.installed $(CLIENTS:=/.made) ## everything: style, types, import contracts, tests, 100 % branch coverage
+	$(call step,ruff check,$(PY) -m ruff check .)
+	$(call step,ruff format,$(PY) -m ruff format --check .)
+	$(call step,mypy,$(PY) -m mypy)
+	$(call step,import contracts,$(VENV)/bin/lint-imports setup.cfg --no-logo --cache-dir .cache/import-linter)
+	@rm -rf .cache/coverage && mkdir -p .cache/coverage
+	$(call step,pytest,$(PY) -m coverage run -m pytest)
+	$(call step,coverage,{ $(PY) -m coverage combine --quiet && $(PY) -m coverage report; })
+	@printf '\ntest: passed\n'
+
+venv: $(VENV)/.installed ## the virtual environment, when a lock or setup.cfg has changed
+
+$(VENV)/.locked: requirements/dev.lock scripts/make_venv.sh
+	@scripts/make_venv.sh $(VENV) requirements/dev.lock
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.locked setup.cfg pyproject.toml
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The official SDKs, which bring a world of their own, are run as processes from environments of their own.
+.cache/%/.made: requirements/%.lock scripts/make_venv.sh
+	@mkdir -p .cache
+	@scripts/make_venv.sh .cache/$* requirements/$*.lock
+	@touch $@
+
+lock: .cache/uv/bin/uv ## write requirements/*.lock anew from setup.cfg; UPGRADE=1 takes the newest releases
+	$(LOCK) setup.cfg --output-file requirements/runtime.lock
+	$(LOCK) setup.cfg --extra dev requirements/build.in --constraint requirements/runtime.lock \
+		--output-file requirements/dev.lock
+	$(LOCK) requirements/build.in --constraint requirements/dev.lock --output-file requirements/build.lock
+	$(LOCK) requirements/mcp-client-1.in --output-file requirements/mcp-client-1.lock
+	$(LOCK) requirements/mcp-client-2.in --output-file requirements/mcp-client-2.lock
+
+.cache/uv/bin/uv: Makefile
+	@mkdir -p .cache
+	@"$$(scripts/find_python.sh)" -m venv --clear .cache/uv
+	@.cache/uv/bin/python -m pip install --quiet --disable-pip-version-check '$(UV)'
+	@touch $@
+
+clean: ## remove everything that was made here
+	rm -rf $(VENV) .cache .hypothesis var build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
