@@ -1,14 +1,19 @@
-"""The picture of a route's tools that every request reads: immutable, swapped whole."""
+"""
+The picture of a route's tools that every request reads: immutable, swapped whole (pure: no I/O, no clock).
+
+``assemble`` puts it together from what each Tool Service of the route contributes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from ..jsontext import Fragment
+from ..jsontext import Fragment, encode
 from ..schema import Schema
 
 
@@ -51,6 +56,8 @@ class Tool:
         mirrored: Its ``x-mcp-header`` marks.
 
         warnings: What is legal and harmful about it, one sentence each (shown by ``check`` and ``/readyz``).
+
+        place: Its place in the manifest, e.g. ``tools[3]``.
     """
 
     name: str
@@ -64,15 +71,26 @@ class Tool:
     result_format: Literal["mcp"] | None = None
     mirrored: tuple[MirroredHeader, ...] = ()
     warnings: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A tool that is not served, and why. ``place`` is its place in the manifest, e.g. ``tools[3].inputSchema.type``."""
+    """A tool that is not served, and why. ``place`` is where in the manifest, e.g. ``tools[3].inputSchema.type``."""
 
     tool: str
     place: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one Tool Service publishes, read and checked. ``name`` and ``version``: who it says it is, if it does."""
+
+    name: str | None
+    version: str | None
+    tools: tuple[Tool, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class ServiceState(StrEnum):
@@ -121,6 +139,8 @@ class Snapshot:
     loaded_at: datetime
     services: tuple[ServiceReport, ...]
     by_name: Mapping[str, Tool] = field(init=False, repr=False)
+    renderings: dict[str, Fragment] = field(init=False, repr=False, default_factory=dict)
+    """The list of tools as each protocol revision shows it, kept here so that it lives as long as the snapshot."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {tool.name: tool for tool in self.tools})
@@ -128,3 +148,103 @@ class Snapshot:
     def find(self, name: str) -> Tool | None:
         """Return the tool of that exact name, or ``None``."""
         return self.by_name.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one Tool Service contributes to its route; ``manifest`` ``None``: nothing."""
+
+    service: str
+    state: ServiceState
+    manifest: Manifest | None = None
+    error: str | None = None
+    loaded_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RouteStatus:
+    """
+    What is known of one route: what it serves, and how loading goes.
+
+    Args:
+
+        route: The route's key.
+
+        snapshot: What requests get; ``None``: nothing yet.
+
+        services: One report for each Tool Service as of now; newer than the snapshot's when a load has failed since.
+
+        error: Why the route as a whole could not be renewed, or ``None``.
+
+        failures: Loads that have failed since the start.
+    """
+
+    route: str
+    snapshot: Snapshot | None
+    services: tuple[ServiceReport, ...]
+    error: str | None = None
+    failures: int = 0
+
+
+class TooManyTools(Exception):
+    """Raised when the Tool Services of a route have more tools together than a route may have."""
+
+    def __init__(self, count: int, limit: int) -> None:
+        super().__init__(f"its Tool Services have {count} tools together, and a route may have {limit}")
+        self.count = count
+        self.limit = limit
+
+
+def assemble(route: str, parts: Sequence[Part], *, max_tools: int, now: datetime) -> Snapshot:
+    """
+    Put the snapshot of a route together; of two tools of one name the one of the earlier service is served.
+
+    Args:
+
+        route: The route's key.
+
+        parts: One for each Tool Service, in configuration order.
+
+        now: The moment that the snapshot is dated with.
+
+    Raises:
+
+        TooManyTools: More than *max_tools* would be served.
+    """
+    owner: dict[str, str] = {}
+    tools: list[Tool] = []
+    reports: list[ServiceReport] = []
+    for part in parts:
+        declared = part.manifest.tools if part.manifest else ()
+        served = [tool for tool in declared if tool.name not in owner]
+        clashes = tuple(
+            LeftOut(tool.name, f"{tool.place}.name", f"Tool Service '{owner[tool.name]}' of this route already has it")
+            for tool in declared
+            if tool.name in owner
+        )
+        owner |= {tool.name: part.service for tool in served}
+        tools += served
+        reports.append(report(part, served=len(served), clashes=clashes))
+    if len(tools) > max_tools:
+        raise TooManyTools(len(tools), max_tools)
+    return Snapshot(route=route, tools=tuple(tools), digest=_digest(tools), loaded_at=now, services=tuple(reports))
+
+
+def report(part: Part, *, served: int = 0, clashes: tuple[LeftOut, ...] = ()) -> ServiceReport:
+    """Return what is said of a Tool Service of whose tools *served* are served and *clashes* are not."""
+    left_out = part.manifest.left_out if part.manifest else ()
+    return ServiceReport(
+        name=part.service,
+        state=part.state,
+        tools=served,
+        left_out=left_out + clashes,
+        error=part.error,
+        loaded_at=part.loaded_at,
+    )
+
+
+def _digest(tools: Sequence[Tool]) -> str:
+    digest = hashlib.sha256()
+    for tool in tools:
+        digest.update(encode([tool.service, tool.endpoint, tool.timeout_s, tool.result_format, tool.shown]) + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,291 @@
+"""
+A Tool Service's manifest, from bytes to tools (pure: no I/O, no clock).
+
+The published schema (``manifest-v1.schema.json``) says what shape a manifest has; this module says the rest, and says
+each fault in words with its place. One invalid tool is left out and the others are served; only what spoils the whole
+manifest is a ``ManifestFault``. See ``docs/contracts/tool-service-manifest.md``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import reduce
+from importlib import resources
+from itertools import islice
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote
+
+from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import ValidationError
+
+from .. import jsontext
+from ..jsontext import Fragment
+from ..schema import BadSchema, Schema, step, subschemas
+from ..schema import compile as compile_schema
+from .snapshot import LeftOut, Manifest, MirroredHeader, Tool
+
+SHOWN = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta")
+"""The fields of a tool that callers see, in the order in which they see them."""
+
+MAX_REASONS = 5
+"""As many faults of one tool as its reason lists."""
+
+LONG_DESCRIPTION = 1024
+"""OpenAI's limit for the description of a function; other models take more and pay for it in every conversation."""
+
+LONG_NAME = 64
+"""The longest name of a function that the model APIs of OpenAI and Anthropic take."""
+
+_MARK = "x-mcp-header"
+
+
+class ManifestFault(ValueError):
+    """Raised when a manifest cannot be used as a whole; the message is a clause that says why."""
+
+
+class _Fault(NamedTuple):
+    place: str
+    reason: str
+
+
+def read(text: bytes, *, service: str) -> Manifest:
+    """
+    Read the manifest of a Tool Service.
+
+    Args:
+
+        text: The manifest as it came; a byte order mark in front is dropped.
+
+        service: The name that the configuration gives the Tool Service; its tools carry it.
+
+    Raises:
+
+        ManifestFault: It is no JSON, no object, of another version, or has no list of tools.
+    """
+    text = text.removeprefix(codecs.BOM_UTF8)
+    try:
+        document = jsontext.parse(text)
+    except jsontext.NotJson as fault:
+        raise ManifestFault(f"the manifest is no JSON that can be read: {fault}") from None
+    faults = _shape_faults(document)
+    if whole := faults.get(None):
+        place = whole[0].place or "the manifest"
+        raise ManifestFault(f"{place}: {_reason(whole)}")
+    tools: dict[str, Tool] = {}
+    left_out: list[LeftOut] = []
+    fragments = jsontext.elements(jsontext.members(text)["tools"])
+    for index, (entry, fragment) in enumerate(zip(document["tools"], fragments, strict=True)):
+        place = f"tools[{index}]"
+        found = faults.get(index) or _read_tool(entry, fragment, place, service)
+        if isinstance(found, Tool) and found.name in tools:
+            found = [_Fault(f"{place}.name", f"{tools[found.name].place} already has this name")]
+        if isinstance(found, Tool):
+            tools[found.name] = found
+        else:
+            left_out.append(LeftOut(_label(entry), found[0].place, _reason(found)))
+    about = document.get("toolService", {})
+    return Manifest(about.get("name"), about.get("version"), tuple(tools.values()), tuple(left_out))
+
+
+def _reason(faults: Sequence[_Fault]) -> str:
+    """Return the reason of the first fault, whose place is told beside it, then the others with their places."""
+    first, *others = faults
+    told = [first.reason, *(f"{place}: {reason}" for place, reason in others[: MAX_REASONS - 1])]
+    if len(faults) > MAX_REASONS:
+        told.append(f"and {len(faults) - MAX_REASONS} more")
+    return "; ".join(told)
+
+
+def _label(entry: Any) -> str:
+    """Return what to call a tool that may not even have a name; safe in a log line."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not name:
+        return "(no name)"
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name[:128])
+
+
+# --- the shape, as the published schema says it ----------------------------------------------------------------------
+
+
+def _required(_: Any, names: Iterable[str], instance: Any, __: Any) -> Iterator[ValidationError]:
+    """Place the fault where the member should be; the library places it at the object and says the name in prose."""
+    if isinstance(instance, dict):
+        yield from (ValidationError("is required", path=[name]) for name in names if name not in instance)
+
+
+def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    # "$" is the end of the text, as in ECMA-262; Python's "$" also stands before a last newline.
+    if isinstance(instance, str) and not re.search(pattern.replace("$", r"\Z"), instance):
+        yield ValidationError("does not match")
+
+
+def _is_integer(_: Any, value: Any) -> bool:
+    """Say whether *value* is an integer to JSON Schema, to which ``20000.0`` is one."""
+    if isinstance(value, Decimal):
+        return value == value.to_integral_value()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_SHAPE = validators.create(
+    Draft202012Validator.META_SCHEMA,
+    validators={**Draft202012Validator.VALIDATORS, "required": _required, "pattern": _pattern},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+)(jsontext.parse(resources.files(__package__).joinpath("manifest-v1.schema.json").read_bytes()))
+
+_TYPES = {
+    "object": "an object",
+    "array": "a list",
+    "string": "a string",
+    "boolean": "true or false",
+    "integer": "a whole number",
+}
+
+
+def _shape_faults(document: Any) -> Mapping[int | None, list[_Fault]]:
+    """Return what is wrong with the shape: under its index for a tool, under ``None`` for the whole."""
+    faults: dict[Any, list[_Fault]] = defaultdict(list)
+    for error in _SHAPE.iter_errors(document):
+        path = list(error.absolute_path)
+        tool = path[1] if path[:1] == ["tools"] and len(path) > 1 else None
+        faults[tool].append(_Fault(reduce(step, path, ""), _explain(error)))
+    return faults
+
+
+def _explain(error: ValidationError) -> str:
+    rule: Any = error.validator_value
+    schema: Any = error.schema
+    match error.validator:
+        case "type":
+            return f"must be {_TYPES[rule]}"
+        case "const":
+            return f"must be {_quote(rule)}"
+        case "enum":
+            return f"must be {' or '.join(map(_quote, rule))}"
+        case "pattern":
+            return f"must be {schema['$comment']}"
+        case "minimum":
+            return f"must be at least {rule}"
+        case "maximum":
+            return f"must be at most {rule}"
+    return error.message
+
+
+def _quote(value: Any) -> str:
+    return jsontext.encode(value).decode()
+
+
+# --- one tool: what a schema cannot say ------------------------------------------------------------------------------
+
+
+def _read_tool(entry: Mapping[str, Any], fragment: Fragment, place: str, service: str) -> Tool | list[_Fault]:
+    """Return the tool, or what is wrong with it; the shape of *entry* is that of the published schema."""
+    raw = jsontext.members(fragment)
+    shown = {field: Fragment(jsontext.compact(raw[field])) for field in SHOWN if field in raw}
+    faults = [_Fault(f"{place}.endpoint", reason) for reason in islice(_endpoint_faults(entry["endpoint"]), 1)]
+    schemas: dict[str, Schema] = {}
+    for field in ("inputSchema", "outputSchema"):
+        if field in shown:
+            try:
+                schemas[field] = compile_schema(bytes(shown[field]))
+            except BadSchema as fault:
+                faults.append(_Fault(f"{place}.{field}", str(fault)))
+    mirrored, mark_faults = _read_marks(entry["inputSchema"], f"{place}.inputSchema")
+    faults += mark_faults
+    if faults:
+        return faults
+    milliseconds = entry.get("timeoutMs")
+    result_format: Literal["mcp"] | None = "mcp" if "resultFormat" in entry else None
+    return Tool(
+        name=entry["name"],
+        service=service,
+        endpoint=entry["endpoint"],
+        shown=shown,
+        input_schema=schemas["inputSchema"],
+        output_schema=schemas.get("outputSchema"),
+        output_is_object=_is_object(entry.get("outputSchema")),
+        timeout_s=None if milliseconds is None else int(milliseconds) / 1000,
+        result_format=result_format,
+        mirrored=mirrored,
+        warnings=tuple(_warnings(entry)),
+        place=place,
+    )
+
+
+def _is_object(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "object"
+
+
+def _endpoint_faults(endpoint: str) -> Iterator[str]:
+    """Yield the reasons why an endpoint, which starts with ``/``, might lead elsewhere than its author meant."""
+    # What is percent-encoded counts too: clients, proxies and servers on the way may decode it.
+    for text in (endpoint, unquote(endpoint, errors="replace")):
+        if re.search(r"[\x00-\x1f\x7f-\x9f]", text):
+            yield "must not hold a control character"
+        for forbidden in ("//", "..", "\\"):
+            if forbidden in text:
+                yield f"must not hold {_quote(forbidden)}"
+    if "#" in endpoint:
+        yield 'must not hold a fragment ("#")'
+    if not re.fullmatch(r"[!-~]*", endpoint):
+        yield "must be percent-encoded: it holds a space or a character outside ASCII"
+    if re.search(r"%(?![0-9A-Fa-f]{2})", endpoint):
+        yield 'must have two hexadecimal digits after each "%"'
+
+
+def _read_marks(schema: Any, place: str) -> tuple[tuple[MirroredHeader, ...], list[_Fault]]:
+    """Return the ``x-mcp-header`` marks of an ``inputSchema``, and what is wrong with them."""
+    paths = _property_paths(schema)
+    mirrored: dict[str, MirroredHeader] = {}
+    faults: list[_Fault] = []
+    for where, part in subschemas(schema, place):
+        if not isinstance(part, dict) or _MARK not in part:
+            continue
+        name, kind, path = part[_MARK], part.get("type"), paths.get(id(part))
+        if path is None:
+            reason = "must be on a property that is reached from the root through properties alone"
+        elif not isinstance(name, str) or not re.fullmatch("[A-Za-z0-9-]+", name):
+            reason = "must be one or more of the characters A-Z a-z 0-9 -"
+        elif name.lower() in mirrored:
+            reason = f"{_quote(name)} is already the header of another property (upper and lower case are one)"
+        elif kind not in ("string", "integer", "boolean"):
+            reason = 'must be on a property whose type is "string", "integer" or "boolean"'
+        else:
+            mirrored[name.lower()] = MirroredHeader(name, path, kind)
+            continue
+        faults.append(_Fault(f"{where}.{_MARK}", reason))
+    return tuple(mirrored.values()), faults
+
+
+def _property_paths(schema: Any) -> dict[int, tuple[str, ...]]:
+    """Return the property path of each schema that is reached through ``properties`` alone, by its identity."""
+    paths: dict[int, tuple[str, ...]] = {}
+    todo: list[tuple[tuple[str, ...], Any]] = [((), schema)]
+    while todo:
+        path, parent = todo.pop()
+        properties = parent.get("properties")
+        for name, part in properties.items() if isinstance(properties, dict) else ():
+            if isinstance(part, dict):
+                paths[id(part)] = (*path, name)
+                todo.append((paths[id(part)], part))
+    return paths
+
+
+def _warnings(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is legal and harmful about a tool."""
+    description = entry["description"]
+    if not description.strip():
+        yield "description is empty: a model cannot know what the tool is for"
+    if len(description) > LONG_DESCRIPTION:
+        yield f"description has {len(description)} characters; some models take {LONG_DESCRIPTION} at most"
+    if len(entry["name"]) > LONG_NAME:
+        yield f"name has {len(entry['name'])} characters; some models take {LONG_NAME} at most"
+    properties = entry["inputSchema"].get("properties", {})
+    if silent := [step("", name) for name, part in properties.items() if not part.get("description")]:
+        more = f" and {len(silent) - MAX_REASONS} more" if len(silent) > MAX_REASONS else ""
+        yield f"inputSchema.properties without a description: {', '.join(silent[:MAX_REASONS])}{more}"
+    if "outputSchema" in entry and not _is_object(entry["outputSchema"]):
+        yield 'outputSchema has no root "type": "object" and is not shown on 2025-11-25'
