@@ -33,7 +33,7 @@ END_WITHIN_S = 10.0
 
 POLL_S = 0.1
 
-LOG_TAIL_LINES = 20
+LOG_TAIL_LINES = 40
 
 
 class CannotRun(Exception):

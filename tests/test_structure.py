@@ -3,7 +3,10 @@
 import ast
 import configparser
 import re
+import shutil
 import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +83,26 @@ def test_no_file_names_a_machine_a_registry_or_a_page_that_a_clone_does_not_have
             if match := FOREIGN.search(line):
                 found.append(f"{relative(path)}:{number}: {match[0]}")
     assert not found, "\n".join(found)
+
+
+def test_a_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(PACKAGE, source / "mcp_gateway", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.cfg", "pyproject.toml"):
+        shutil.copy(ROOT / name, source)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(tmp_path), str(source)],
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert held == {
+        path.relative_to(ROOT).as_posix()
+        for path in PACKAGE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
 
 def test_every_decision_record_has_its_three_parts() -> None:
