@@ -31,6 +31,7 @@ from .waiting import wait_until
 ROOT = Path(__file__).resolve().parents[2]
 START_S = 30.0
 STOP_S = 20.0
+GROUP_S = 5.0
 
 # A proxy that would break every call: the gateway must not take one from its environment.
 HOSTILE_ENVIRONMENT = dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9")
@@ -56,9 +57,9 @@ class Running:
         """Send it a signal."""
         os.kill(self.pid, number)
 
-    def exit_code(self, seconds: float = STOP_S) -> int:
+    def exit_code(self) -> int:
         """Wait until it has ended, and return its exit code."""
-        return self.process.wait(seconds)
+        return self.process.wait(STOP_S)
 
     def group_is_left(self) -> bool:
         """Say whether any process of its group is alive."""
@@ -101,7 +102,11 @@ def running(
     finally:
         late = not _end(here)
     assert not late, f"{command[:4]} had to be killed; it said:\n{here.said()[-4000:]}"
-    wait_until(lambda: not here.group_is_left(), "end of the whole process group", 5)
+    try:
+        wait_until(lambda: not here.group_is_left(), "end of the whole process group", GROUP_S)
+    except AssertionError:
+        os.killpg(here.pid, signal.SIGKILL)
+        raise
 
 
 def _end(here: Running) -> bool:

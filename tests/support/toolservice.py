@@ -58,8 +58,7 @@ class Received:
 
     def hold(self, gate: threading.Event) -> None:
         """Keep the caller waiting until the test opens *gate* (or the service ends)."""
-        while not gate.wait(0.02) and self.service.up:
-            pass
+        self.service.hold(gate)
 
 
 Handler = Callable[[Received], Reply]
@@ -74,6 +73,8 @@ class ToolService:
         name: What it calls itself in its manifest.
 
         start: Whether it is up when the ``with`` block begins.
+
+    While ``manifest_gate`` is cleared, a request for the manifest gets no answer.
     """
 
     def __init__(self, name: str = "core-tools", *, start: bool = True) -> None:
@@ -81,6 +82,8 @@ class ToolService:
         self.port = free_port()
         self.received: list[Received] = []
         self.manifest_requests = 0
+        self.manifest_gate = threading.Event()
+        self.manifest_gate.set()
         self._start = start
         self._tools: dict[str, tuple[dict[str, Any], Handler]] = {}
         self._server: _Server | None = None
@@ -138,11 +141,13 @@ class ToolService:
 
     def stop(self) -> None:
         """Go down: no new connections, and the open ones are cut."""
-        server, self._server = self._server, None
+        server = self._server
         if server is None or self._thread is None:
             return
         server.shutdown()
         server.cut()
+        # Only now are held calls let go: none of them is answered after all.
+        self._server = None
         server.server_close()
         self._thread.join(10)
         assert not self._thread.is_alive(), f"the scripted Tool Service {self.name} does not end"
@@ -156,6 +161,11 @@ class ToolService:
         return wait_until(
             lambda: calls if len(calls := self.calls(tool)) >= count else [], f"{count} calls of {tool} at {self.name}"
         )
+
+    def hold(self, gate: threading.Event) -> None:
+        """Wait until *gate* is open, or until the service ends."""
+        while not gate.wait(0.02) and self.up:
+            pass
 
     def answer(self, tool: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Note one call and run its handler."""
@@ -211,6 +221,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
         if self.path != "/manifest":
             return self._send(Reply.of_text("no such path", 404))
         self.server.service.manifest_requests += 1
+        self.server.service.hold(self.server.service.manifest_gate)
         return self._send(Reply.of_json(self.server.service.manifest()))
 
     def do_POST(self) -> None:

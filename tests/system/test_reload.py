@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.load import Load
+from support.processes import Gateway, configuration, gateway, route
+from support.rpc import Answer, call, rpc
+from support.toolservice import Received, Reply, ToolService
+from support.waiting import wait_until
+
+ENOUGH = 40
+
+
+def echo(received: Received) -> Reply:
+    return Reply.of_json(received.body)
+
+
+def tools_of(url: str) -> list[str]:
+    return [tool["name"] for tool in rpc(url, "tools/list").result["tools"]]
+
+
+def digest(here: Gateway, key: str = "core") -> Any:
+    return here.readyz()["routes"][key]["digest"]
+
+
+def make_echo(here: Gateway, number: int) -> Answer:
+    return call(here.route(), "echo", {"number": number})
+
+
+def fault_of_echo(number: int, answer: Answer) -> str:
+    right = answer.status == 200 and answer.text == json.dumps({"number": number}, separators=(",", ":"))
+    return "" if right else f"call {number}: {answer}"
+
+
+def test_sighup_under_load_gives_every_worker_the_new_manifest_and_loses_no_call(tmp_path: Path) -> None:
+    with ToolService() as service:
+        service.add("echo", echo)
+        with gateway(tmp_path, configuration(service)) as here:
+            old, before = here.workers(), digest(here)
+            with Load(lambda number: make_echo(here, number), fault_of_echo) as load:
+                load.wait_for_more(ENOUGH)
+                service.add("added", echo)
+                here.reload()
+                here.wait_replaced(old)
+                for _ in range(ENOUGH):
+                    assert tools_of(here.route()) == ["echo", "added"]
+                    assert digest(here) != before
+                load.wait_for_more(ENOUGH)
+            assert load.failures == []
+            assert len(service.calls("echo")) == load.done
+
+
+def test_sighup_brings_a_changed_configuration_into_force(tmp_path: Path) -> None:
+    with ToolService() as service, gateway(tmp_path, configuration(service)) as here:
+        old = here.workers()
+        here.reload(configuration(routes=[route("core", service), route("second", service)]))
+        here.wait_replaced(old)
+        for _ in range(ENOUGH):
+            assert rpc(here.route("second"), "ping").result == {}
+
+
+@pytest.mark.parametrize("faulty", ["routes: [", "limits: {interaction_timeout_s: 301}\nroutes: []\n"])
+def test_sighup_with_a_faulty_configuration_goes_on_with_the_last_good_one(tmp_path: Path, faulty: str) -> None:
+    with ToolService() as service:
+        service.add("echo", echo)
+        good = configuration(service)
+        with gateway(tmp_path, good) as here:
+            old = here.workers()
+            with Load(lambda number: make_echo(here, number), fault_of_echo, threads=2) as load:
+                load.wait_for_more(ENOUGH)
+                service.add("added", echo)
+                here.reload(faulty)
+                here.wait_replaced(old)
+                load.wait_for_more(ENOUGH)
+                for _ in range(ENOUGH):
+                    assert tools_of(here.route()) == ["echo", "added"]
+                    probe = here.get("/readyz")
+                    assert probe.status == 200
+                    assert ("interaction_timeout_s" if "limits" in faulty else "gateway.yaml") in probe.body.decode()
+            assert load.failures == []
+
+            faulty_ones = here.workers()
+            here.reload(good)
+            here.wait_replaced(faulty_ones)
+            assert "interaction_timeout_s" not in here.get("/readyz").body.decode()
+
+
+def test_sighup_while_the_tool_service_is_down_keeps_its_tools(tmp_path: Path) -> None:
+    with ToolService() as service:
+        service.add("echo", echo)
+        with gateway(tmp_path, configuration(service)) as here:
+            old, before = here.workers(), digest(here)
+            service.stop()
+            here.reload()
+            here.wait_replaced(old)
+            for _ in range(ENOUGH):
+                assert tools_of(here.route()) == ["echo"]
+                assert digest(here) == before
+            service.start()
+            assert call(here.route(), "echo", {"a": 1}).text == '{"a":1}'
+
+
+def test_a_periodic_refresh_finds_a_changed_manifest_by_itself(tmp_path: Path) -> None:
+    with ToolService() as service:
+        service.add("echo", echo)
+        config = configuration(service, registry={"source": "config", "refresh_interval_s": 1})
+        with gateway(tmp_path, config) as here:
+            workers = here.workers()
+            service.add("added", echo)
+            wait_until(lambda: tools_of(here.route()) == ["echo", "added"], "new tool in tools/list")
+            assert here.workers() == workers
