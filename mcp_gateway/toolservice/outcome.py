@@ -1,18 +1,39 @@
-"""What a call came to, and the table of CONTRACT section 3 that says so (pure: no I/O, no clock)."""
+"""
+What a call came to, and the table that says so, one small function for each row (pure: no I/O, no clock).
+
+An answer is passed on whole or not at all. See ``docs/contracts/tool-service-manifest.md``.
+"""
 
 from __future__ import annotations
 
+import base64
+import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from .. import jsontext
 from ..jsontext import Fragment
-from ..transport.answer import Delivery, Reason
+from ..transport.answer import Answer, Delivery, Reason, Unanswered
+from . import blocks
+from .mediatype import MediaType, NotText
+
+MAX_LOG_CHARACTERS = 2_000
+"""How much of a 5xx body goes to the log."""
+
+MAX_RETRY_AFTER_S = 86_400
+"""A Retry-After beyond a day is taken for a mistake and not passed on."""
+
+_UTF8_BOM = b"\xef\xbb\xbf"
+_NO_CONTENT = 204
+_SECONDS = re.compile(r"[0-9]{1,6}")
+_HTTP_DATE = "%a, %d %b %Y %H:%M:%S %z"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """
-    Why a call failed, for machines (``result._meta["mcp-gateway/failure"]``, CONTRACT section 3).
+    Why a call failed, for machines (``result._meta["mcp-gateway/failure"]``).
 
     Args:
 
@@ -53,3 +74,166 @@ class Outcome:
     value: Any = None
     failure: Failure | None = None
     log: str | None = None
+
+
+def read(answer: Answer, *, tool: str, result_format: str | None) -> Outcome:
+    """
+    Return what an answer comes to.
+
+    Args:
+
+        answer: The Tool Service's answer.
+
+        tool: The tool's name, for sentences.
+
+        result_format: ``mcp``: JSON is a whole MCP result; ``None``: JSON is what it is.
+    """
+    match answer.status // 100:
+        case 2:
+            return _success(answer, tool, result_format)
+        case 3:
+            return _redirect(answer, tool)
+        case 4:
+            return _rejection(answer, tool)
+        case _:
+            return _server_error(answer, tool)
+
+
+def unanswered(fault: Unanswered, *, tool: str, budget_s: float) -> Outcome:
+    """
+    Return what an exchange without an answer comes to.
+
+    Args:
+
+        fault: Why there is no answer.
+
+        tool: The tool's name, for the sentence.
+
+        budget_s: What the call could take in all.
+    """
+    failure = Failure(fault.reason, fault.delivery)
+    match fault.reason:
+        case Reason.BUDGET:
+            return _failed(f"Tool '{tool}' did not answer within its budget of {round(budget_s, 3):g} s.", failure)
+        case Reason.TOO_LARGE | Reason.UNREADABLE:
+            return _failed(_unusable(tool, fault.detail), failure)
+        case _:
+            return _failed(f"Tool '{tool}' could not be called: {fault.detail}.", failure)
+
+
+def _success(answer: Answer, tool: str, result_format: str | None) -> Outcome:
+    if answer.status == _NO_CONTENT or not answer.body:
+        return _text("")
+    media = MediaType.of(answer.headers)
+    try:
+        match media.kind:
+            case "text":
+                return _text(media.text(answer.body))
+            case "image" | "audio":
+                return _picture_or_sound(media, answer.body)
+            case _:
+                return _json(media, answer.body, result_format)
+    except (NotText, jsontext.NotJson, blocks.BadResult) as fault:
+        return _failed(_unusable(tool, str(fault)), _failure(Reason.UNREADABLE, answer))
+
+
+def _picture_or_sound(media: MediaType, body: bytes) -> Outcome:
+    data = base64.b64encode(body).decode("ascii")
+    return Outcome(content=({"type": media.kind, "data": data, "mimeType": media.essence},))
+
+
+def _json(media: MediaType, body: bytes, result_format: str | None) -> Outcome:
+    text, value = _parsed(media, body)
+    if result_format == "mcp":
+        result = blocks.read(text, value)
+        return Outcome(result.content, result.is_error, result.structured, result.value)
+    shown = value if isinstance(value, str) else text.decode()
+    return Outcome(({"type": "text", "text": shown},), structured=Fragment(text), value=value)
+
+
+def _parsed(media: MediaType, body: bytes) -> tuple[bytes, Any]:
+    """Return a body as compact JSON text and as a value: anything that is declared JSON, else an object or an array."""
+    try:
+        text = jsontext.compact(_utf8(media, body))
+        value = jsontext.parse(text, unique=False)
+    except (NotText, jsontext.NotJson) as fault:
+        if not media.says_json:
+            raise NotText(_neither(media)) from None
+        raise NotText(f"it says it is JSON and is none: {fault}") from None
+    if not media.says_json and not isinstance(value, dict | list):
+        raise NotText(_neither(media))
+    return text, value
+
+
+def _neither(media: MediaType) -> str:
+    return f"its media type {media.essence or '(none)'} is neither text, JSON, an image nor audio"
+
+
+def _utf8(media: MediaType, body: bytes) -> bytes:
+    text = body if media.charset is None else media.text(body).encode()
+    return text.removeprefix(_UTF8_BOM)
+
+
+def _redirect(answer: Answer, tool: str) -> Outcome:
+    sentence = f"Tool '{tool}' answered with a redirect (status {answer.status}), which is not followed."
+    return _failed(sentence, _failure(Reason.REDIRECT, answer))
+
+
+def _rejection(answer: Answer, tool: str) -> Outcome:
+    return _failed(_own_message(answer) or _status(answer, tool), _failure(Reason.STATUS, answer))
+
+
+def _own_message(answer: Answer) -> str:
+    """Return what a 4xx answer says of itself; empty when it says nothing that can be read."""
+    media = MediaType.of(answer.headers)
+    try:
+        if media.kind == "text":
+            message = media.text(answer.body)
+        else:
+            text, value = _parsed(media, answer.body)
+            message = value if isinstance(value, str) else text.decode()
+    except NotText:
+        return ""
+    return message if message.strip() else ""
+
+
+def _server_error(answer: Answer, tool: str) -> Outcome:
+    log = answer.body[: MAX_LOG_CHARACTERS * 4].decode("utf-8", "replace")[:MAX_LOG_CHARACTERS]
+    return _failed(_status(answer, tool), _failure(Reason.STATUS, answer), log or None)
+
+
+def _status(answer: Answer, tool: str) -> str:
+    return f"Tool '{tool}' answered with status {answer.status}."
+
+
+def _unusable(tool: str, detail: str) -> str:
+    return f"Tool '{tool}' gave an answer that cannot be used: {detail}."
+
+
+def _text(text: str) -> Outcome:
+    return Outcome(content=({"type": "text", "text": text},))
+
+
+def _failed(sentence: str, failure: Failure, log: str | None = None) -> Outcome:
+    return Outcome(({"type": "text", "text": sentence},), is_error=True, failure=failure, log=log)
+
+
+def _failure(reason: Reason, answer: Answer) -> Failure:
+    return Failure(reason, Delivery.ANSWERED, answer.status, _retry_after(answer))
+
+
+def _retry_after(answer: Answer) -> int | None:
+    """Return the seconds that ``Retry-After`` asks for; a date in it counts from the answer's own ``Date``."""
+    asked = answer.headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(asked):
+        seconds = int(asked)
+    else:
+        try:
+            seconds = int((_date(asked) - _date(answer.headers.get("date", ""))).total_seconds())
+        except ValueError:
+            return None
+    return seconds if 0 <= seconds <= MAX_RETRY_AFTER_S else None
+
+
+def _date(text: str) -> datetime:
+    return datetime.strptime(text.replace("GMT", "+0000"), _HTTP_DATE)

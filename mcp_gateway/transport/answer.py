@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a call brought no usable answer; the closed list of CONTRACT section 3."""
+    """Why a call brought no usable answer; a closed list that callers may rely on."""
 
     BUDGET = "budget"
     REFUSED = "refused"
@@ -22,7 +22,7 @@ class Reason(StrEnum):
 
 
 class Delivery(StrEnum):
-    """Whether the service can have seen the request (``outcome`` of the failure note, CONTRACT section 3)."""
+    """Whether the service can have seen the request (``outcome`` of the failure note)."""
 
     NOT_SENT = "not_sent"
     UNKNOWN = "unknown"

@@ -223,5 +223,3 @@ class BoundTLSPool(BoundPool, HTTPSConnectionPool):
     """The same over TLS."""
 
     ConnectionCls = BoundTLSConnection
-
-

@@ -41,9 +41,7 @@ class HostAddresses:
         fresh_s: How long an answer is used without asking again.
     """
 
-    def __init__(
-        self, host: str, port: int, *, lookup: Lookup = socket.getaddrinfo, fresh_s: float = FRESH_S
-    ) -> None:
+    def __init__(self, host: str, port: int, *, lookup: Lookup = socket.getaddrinfo, fresh_s: float = FRESH_S) -> None:
         self._host = host
         self._port = port
         self._lookup = lookup
