@@ -12,8 +12,9 @@ wrong is no fault of a request and no exception here: see ``toolservice/outcome.
     ├── ParseError                the body is no JSON
     ├── InvalidRequest            the body is no JSON-RPC request
     │   └── BadCallerHeader       a caller header is malformed
-    ├── VersionNotServed          the route does not serve that protocol version
-    ├── HeaderMismatch            a header does not say what the body says
+    ├── VersionNotServed          the version header names none that the route serves
+    ├── UnsupportedVersion        the body claims a version that the route does not serve
+    ├── HeaderMismatch            a mirrored header does not say what the body says
     ├── MethodNotFound
     ├── InvalidParams
     │   ├── IncompleteMeta        a required member of params._meta is missing or of a wrong type
@@ -43,7 +44,7 @@ class Fault(Exception):
 
 class HttpFault(Fault):
     """
-    Raised when a request is refused before it is looked at as JSON-RPC (CONTRACT section 4).
+    Raised when a request is refused before it is looked at as JSON-RPC (contract: HTTP).
 
     Args:
 
@@ -85,7 +86,15 @@ class BadCallerHeader(InvalidRequest):
 
 
 class VersionNotServed(Fault):
-    """Raised when the request names a protocol version that the route does not serve; ``None``: it names none."""
+    """
+    Raised when ``MCP-Protocol-Version`` names no version that the route serves, and the body claims none.
+
+    Args:
+
+        requested: What the header says; ``None``: it is missing.
+
+        served: The versions that the route serves, newest first.
+    """
 
     reason = "version_not_served"
 
@@ -100,8 +109,27 @@ class VersionNotServed(Fault):
         self.served = tuple(served)
 
 
+class UnsupportedVersion(Fault):
+    """
+    Raised when a request that speaks for itself claims a version that the route does not serve.
+
+    Args:
+
+        requested: The version it names; ``None``: it names none.
+
+        served: The versions that the route serves, newest first.
+    """
+
+    reason = "unsupported_version"
+
+    def __init__(self, requested: str | None, served: Sequence[str]) -> None:
+        super().__init__(f"this route serves {', '.join(served)}")
+        self.requested = requested
+        self.served = tuple(served)
+
+
 class HeaderMismatch(Fault):
-    """Raised when a mirrored header is missing, malformed, or differs from the body (MCP-WIRE B4, B5)."""
+    """Raised when a mirrored header is missing, malformed, or differs from the body."""
 
     reason = "header_mismatch"
 
@@ -123,7 +151,7 @@ class InvalidParams(Fault):
 
 
 class IncompleteMeta(InvalidParams):
-    """Raised when ``params._meta`` lacks what MCP 2026-07-28 requires of every request (MCP-WIRE B2)."""
+    """Raised when ``params._meta`` lacks what MCP 2026-07-28 requires of every request."""
 
     reason = "incomplete_meta"
 

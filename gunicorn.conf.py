@@ -1,0 +1,64 @@
+"""
+How gunicorn runs the gateway; every setting can be overridden on gunicorn's command line.
+
+Threads wait for Tool Services, so there are many of them: a thread that waits costs under 0.1 MB and no CPU. See
+``docs/contracts/configuration.md`` for the environment variables.
+"""
+
+import multiprocessing
+import os
+import sys
+
+from mcp_gateway import boot
+from mcp_gateway.config.load import ConfigFaults
+
+_local = os.environ.get("MCP_GATEWAY_PROFILE", "local") == "local"
+_host = os.environ.get("HOST") or ("127.0.0.1" if _local else "0.0.0.0")  # noqa: S104  a container is reached from outside
+
+bind = f"{_host}:{os.environ.get('PORT') or '8080'}"
+workers = int(os.environ.get("WEB_CONCURRENCY") or multiprocessing.cpu_count())
+worker_class = "gthread"
+threads = int(os.environ.get("GUNICORN_THREADS") or 64)
+
+# A call may take 300 s (limits.interaction_timeout_s); a worker that is told to stop gets ten more to end it. `timeout`
+# is the heartbeat of a worker whose threads may all be waiting, not the time of a call.
+graceful_timeout = 310
+timeout = 60
+keepalive = 75  # longer than the idle time of the usual proxies, so that they close first
+
+http_parser = "python"  # "auto" takes whatever C parser lies around, and parses differently with it
+control_socket_disable = True  # two gateways under one HOME would share its path
+forwarded_allow_ips = ""  # no header of a request changes its scheme or path
+limit_request_line = 4094
+limit_request_fields = 100
+preload_app = False  # each worker loads its own snapshot
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108  the heartbeat file must not block on a disk
+accesslog = None  # the gateway writes its own line for each exchange
+loglevel = os.environ.get("MCP_GATEWAY_LOG_LEVEL") or "info"
+
+
+def on_starting(server):
+    """Refuse to start with a faulty configuration, one line for each fault."""
+    try:
+        boot.first(os.environ, server.cfg.graceful_timeout)
+    except ConfigFaults as faulty:
+        for fault in faulty.faults:
+            print(fault, file=sys.stderr)
+        sys.exit(1)
+
+
+def on_reload(server):
+    """Read the configuration anew on SIGHUP; the last good one stays in force when it is faulty."""
+    boot.again(os.environ, server.cfg.graceful_timeout)
+
+
+def post_worker_init(worker):
+    """Load the tools when the worker boots, before it takes its first request."""
+    worker.wsgi.start()
+
+
+def worker_exit(server, worker):
+    """End the loading thread of a worker that stops."""
+    gateway = getattr(worker, "wsgi", None)  # not there when the worker could not boot
+    if gateway is not None:
+        gateway.stop()

@@ -1,0 +1,133 @@
+"""
+The only place that joins the rooms: a configuration in, something that serves out.
+
+``Gateway`` is what a worker holds: the routes as they are now, behind one WSGI callable, and the loader that keeps their
+tools fresh. ``create_app`` makes the Flask application for one set of routes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from flask import Flask
+
+from . import __version__
+from .config import model
+from .observe import logs
+from .protocol import eras
+from .registry.loader import Loader
+from .registry.snapshots import Snapshots, snapshots
+from .tools.route import Route
+from .toolservice.client import ToolServiceClient
+from .web import endpoint, guard, health
+from .web.checks import Policy
+from .web.endpoint import Sink
+from .web.health import Health
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+USER_AGENT = f"mcp-gateway/{__version__}"
+
+
+def create_app(config: model.Config, routes: Iterable[Route], look: Callable[[], Health], sink: Sink) -> Flask:
+    """
+    Make the Flask application that serves *routes*.
+
+    Args:
+
+        look: Says how this worker is, for ``/readyz``.
+
+        sink: Gets the record of each exchange.
+    """
+    app = Flask("mcp_gateway", static_folder=None)
+    app.url_map.merge_slashes = False  # a path is served as it is or not at all, never redirected to another
+    server = config.server
+    guard.install(app, Policy.of(config.profile, server.allowed_hosts, server.allowed_origins))
+    app.register_blueprint(health.blueprint(look))
+    for route in routes:
+        app.register_blueprint(endpoint.blueprint(route, config.limits, sink))
+    return app
+
+
+class Gateway:
+    """
+    What one worker serves: a WSGI application whose routes are swapped whole when a portal brings others.
+
+    Args:
+
+        config: The configuration that is in force.
+
+        faults: Why a newer configuration was not taken, for ``/readyz``; empty: there is none.
+
+        store: Where snapshots are published.
+
+        sink: Gets the record of each exchange.
+    """
+
+    def __init__(
+        self,
+        config: model.Config,
+        *,
+        faults: Sequence[str] = (),
+        store: Snapshots = snapshots,
+        sink: Sink = logs.write,
+    ) -> None:
+        self._config = config
+        self._faults = tuple(faults)
+        self._store = store
+        self._sink = sink
+        self._routes: tuple[Route, ...] = ()
+        self._loader = Loader(
+            config, versions=eras.VERSIONS, snapshots=store, user_agent=USER_AGENT, on_routes=self._serve
+        )
+        self._serve(config.routes)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        return self._app(environ, start_response)
+
+    def start(self) -> None:
+        """Load the tools; call it once in each worker. Returns within ``registry.load_timeout_s`` and never raises."""
+        self._loader.start()
+
+    def stop(self) -> None:
+        """End the loading and close the idle connections to Tool Services."""
+        self._loader.stop()
+        for route in self._routes:
+            for client in route.clients.values():
+                client.close()
+
+    def health(self) -> Health:
+        """Return how this worker is."""
+        return Health(self._loader.status(), self._loader.source_error(), self._faults)
+
+    def _serve(self, routes: tuple[model.Route, ...]) -> None:
+        """Serve these routes from the next request on; those under way end on the ones they began with."""
+        kept = {
+            (route.config.key, service.name): (service, route.clients[service.name])
+            for route in self._routes
+            for service in route.config.tool_services
+        }
+
+        def client(route: model.Route, service: model.ToolService) -> ToolServiceClient:
+            known, existing = kept.get((route.key, service.name), (None, None))
+            # A client is kept with its connections and its calls under way as long as its service is configured alike.
+            return existing if existing is not None and known == service else self._new_client(service)
+
+        self._routes = tuple(
+            Route(
+                route,
+                self._config.server,
+                self._store,
+                {service.name: client(route, service) for service in route.tool_services},
+            )
+            for route in routes
+        )
+        self._app = create_app(self._config, self._routes, self.health, self._sink)
+
+    def _new_client(self, service: model.ToolService) -> ToolServiceClient:
+        return ToolServiceClient(
+            service, max_response_bytes=self._config.limits.max_response_bytes, user_agent=USER_AGENT
+        )

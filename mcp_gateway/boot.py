@@ -1,0 +1,86 @@
+"""
+How the gateway comes up under gunicorn: the configuration is read in the master, the gateway made in each worker.
+
+Only the first start refuses a faulty configuration. Afterwards (SIGHUP) the master goes on with the last good one, logs
+every fault, and hands the faults to the workers, which show them in ``/readyz``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .app import Gateway
+from .config import load
+from .config.load import ConfigFaults
+from .config.model import Config
+from .observe import logs
+from .protocol import eras
+
+_log = logging.getLogger("mcp_gateway.config")
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """The configuration that is in force, and why a newer one was not taken."""
+
+    config: Config
+    faults: tuple[str, ...] = ()
+
+
+_boot: Boot | None = None
+"""What the master has read; workers are forked with it. ``None``: there is no master of ours."""
+
+
+def first(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
+    """
+    Read the configuration at the first start.
+
+    Raises:
+
+        ConfigFaults: It is faulty; nothing may start.
+    """
+    global _boot
+    _boot = Boot(_read(environ, graceful_timeout_s))
+    _speak(environ, _boot.config)
+
+
+def again(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
+    """Read the configuration anew; a faulty one is not taken, and its faults are logged and kept for ``/readyz``."""
+    global _boot
+    if _boot is None:
+        return first(environ, graceful_timeout_s)
+    try:
+        _boot = Boot(_read(environ, graceful_timeout_s))
+    except ConfigFaults as faulty:
+        _boot = Boot(_boot.config, faulty.faults)
+        for fault in faulty.faults:
+            _log.error("the new configuration is not taken: %s", fault)
+    _speak(environ, _boot.config)
+
+
+def gateway() -> Gateway:
+    """
+    Make the gateway of this worker.
+
+    Raises:
+
+        ConfigFaults: There is no master of ours that has read the configuration, and it is faulty.
+    """
+    boot = _boot or Boot(_read(os.environ, None))
+    _speak(os.environ, boot.config)
+    return Gateway(boot.config, faults=boot.faults)
+
+
+def _read(environ: Mapping[str, str], graceful_timeout_s: float | None) -> Config:
+    config = load.load(load.locate(environ), environ, versions=eras.VERSIONS)
+    faults = () if graceful_timeout_s is None else load.check_budget(config, graceful_timeout_s)
+    if faults:
+        raise ConfigFaults(faults)
+    return config
+
+
+def _speak(environ: Mapping[str, str], config: Config) -> None:
+    logs.configure(environ.get("MCP_GATEWAY_LOG_LEVEL", "info"), as_json=config.profile == "production")

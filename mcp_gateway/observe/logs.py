@@ -1,0 +1,100 @@
+"""The log: one line for each exchange, and the lines of the other rooms, as JSON or, in profile local, for people."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from .. import jsontext
+from .interaction import Interaction
+
+_exchanges = logging.getLogger("mcp_gateway.exchange")
+
+CONTEXT = ("guid", "route", "tool")
+"""The attributes of a log record, beside its own, that are written out."""
+
+
+def configure(level: str, *, as_json: bool) -> None:
+    """
+    Send the package's log lines to standard error.
+
+    Args:
+
+        level: ``debug``, ``info``, ``warning``, ``error`` or ``critical``; anything else counts as ``info``.
+
+        as_json: One JSON object a line; else a line for people.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if as_json else PlainLines())
+    package = logging.getLogger("mcp_gateway")
+    package.handlers[:] = [handler]
+    package.propagate = False
+    known = logging.getLevelNamesMapping()
+    package.setLevel(known.get(level.upper(), logging.INFO))
+
+
+def write(seen: Interaction) -> None:
+    """Write the line of one exchange."""
+    if _exchanges.isEnabledFor(logging.INFO):
+        _exchanges.info("exchange", extra={"fields": fields(seen)})
+
+
+def fields(seen: Interaction) -> dict[str, Any]:
+    """Return what the line of an exchange says, in its order; what is not known is left out."""
+    named = {
+        "route": seen.route,
+        "revision": seen.revision,
+        "method": seen.method,
+        "tool": seen.tool,
+        "toolService": seen.service,
+        "outcome": seen.outcome,
+        "reason": seen.reason,
+        "status": seen.status,
+        "toolStatus": seen.tool_status,
+        "durationMs": round(seen.total_ms, 1),
+        "toolMs": None if seen.tool_ms is None else round(seen.tool_ms, 1),
+        "bytesIn": seen.bytes_in,
+        "bytesOut": seen.bytes_out,
+        "guid": seen.guid,
+        "requestId": seen.request_id,
+        "sessionId": seen.session_id,
+        "traceId": seen.trace_id,
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of *record*."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_context(record),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return jsontext.encode(line).decode("utf-8")
+
+
+class PlainLines(logging.Formatter):
+    """A line for people: time, level, message, then ``name=value`` for what else there is."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%H:%M:%S")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of *record*."""
+        first, *rest = super().format(record).split("\n")
+        words = [first, *(f"{name}={value}" for name, value in _context(record).items())]
+        return "\n".join([" ".join(words), *rest])
+
+
+def _context(record: logging.LogRecord) -> dict[str, Any]:
+    own = {name: getattr(record, name) for name in CONTEXT if hasattr(record, name)}
+    return {**own, **getattr(record, "fields", {})}

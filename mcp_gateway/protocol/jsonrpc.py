@@ -1,0 +1,166 @@
+"""JSON-RPC 2.0: the envelope of a message read, and the envelope of an answer written (contract: the envelope)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from .. import jsontext
+from ..faults import InvalidRequest, ParseError
+from ..jsontext import Fragment
+from .shapes import Shape, faults, member, record, text
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+
+NULL: Final = Fragment(b"null")
+"""The ``id`` of an answer to a message whose own ``id`` cannot be read."""
+
+EMPTY: Final = Fragment(b"{}")
+"""The ``params`` of a message that has none."""
+
+_INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
+
+
+class Kind(Enum):
+    """What a message is."""
+
+    REQUEST = "request"
+    NOTIFICATION = "notification"
+    RESPONSE = "response"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """
+    A body that is JSON.
+
+    Args:
+
+        value: What it holds, to look at.
+
+        texts: The JSON texts of its members, when it is an object.
+
+        id: The text of its ``id`` when that is one that can be echoed, else ``null``.
+
+        duplicate: The name of a member that an object in it has twice; ``None``: there is no such object.
+    """
+
+    value: Any
+    texts: Mapping[str, Fragment]
+    id: Fragment
+    duplicate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """
+    One JSON-RPC message.
+
+    Args:
+
+        id: The text of its ``id``, echoed as it stands; ``null`` for notifications and responses.
+
+        params: ``params`` to look at; empty when absent.
+
+        params_text: Their JSON text; ``{}`` when absent.
+    """
+
+    kind: Kind
+    id: Fragment
+    method: str
+    params: Mapping[str, Any]
+    params_text: Fragment
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """``params._meta``; empty when there is none or it is no object."""
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
+
+
+def read(body: bytes) -> Document:
+    """
+    Read a body as JSON.
+
+    Raises:
+
+        ParseError: It is none: a syntax error, NaN, bad UTF-8, half a surrogate pair, or nested too deeply.
+    """
+    duplicate = None
+    try:
+        try:
+            value = jsontext.parse(body)
+        except jsontext.DuplicateMember as fault:
+            duplicate = fault.name
+            value = jsontext.parse(body, unique=False)
+    except jsontext.NotJson as fault:
+        raise ParseError(f"the body is not JSON: {fault}") from None
+    if not isinstance(value, dict):
+        return Document(value, {}, NULL, duplicate)
+    texts = jsontext.members(body)
+    request_id = texts.get("id", NULL)
+    return Document(value, texts, request_id if _is_id(bytes(request_id)) else NULL, duplicate)
+
+
+def _is_id(text: bytes) -> bool:
+    # Judged by its text, as 1.0 and 1e2 are numbers that Python calls integral and JSON-RPC's rule does not allow.
+    return text.startswith(b'"') or _INTEGER.fullmatch(text) is not None
+
+
+class _Envelope(Shape):
+    """The members of a message that a server receives."""
+
+    jsonrpc = member('must be "2.0"', lambda value: value == "2.0", required=True)
+    method = text()
+    params = record()
+
+
+_ENVELOPE = _Envelope()
+
+
+def envelope(document: Document) -> Message:
+    """
+    Read a document as one JSON-RPC message.
+
+    Raises:
+
+        InvalidRequest: It is a batch, no object, or breaks a rule of the envelope; the message names every one.
+    """
+    value = document.value
+    if isinstance(value, list):
+        raise InvalidRequest("batches are not supported: send one message in each POST")
+    if not isinstance(value, dict):
+        raise InvalidRequest("the body must be a JSON object")
+    if document.duplicate is not None:
+        raise InvalidRequest(f"an object has two members named '{document.duplicate[:128]}'")
+    is_response = "method" not in value and ("result" in value or "error" in value)
+    wrong = faults(_ENVELOPE, value)
+    if "method" not in value and not is_response:
+        wrong.append("'method' is required")
+    if "id" in value and document.id is NULL and not is_response:
+        wrong.append("'id' must be a string or an integer")
+    if wrong:
+        raise InvalidRequest("; ".join(wrong))
+    if is_response:
+        return Message(Kind.RESPONSE, NULL, "", {}, EMPTY)
+    kind = Kind.REQUEST if "id" in value else Kind.NOTIFICATION
+    return Message(kind, document.id, value["method"], value.get("params", {}), document.texts.get("params", EMPTY))
+
+
+def result(request_id: Fragment, members: Mapping[str, Any]) -> bytes:
+    """Write a result response."""
+    return jsontext.encode({"jsonrpc": "2.0", "id": request_id, "result": members})
+
+
+def error(request_id: Fragment, code: int, message: str, data: Mapping[str, Any]) -> bytes:
+    """Write an error response; it has exactly the members ``jsonrpc``, ``id`` and ``error``."""
+    return jsontext.encode(
+        {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message, "data": data}}
+    )

@@ -1,0 +1,67 @@
+"""A served route: its configuration, its current snapshot, and the clients of its Tool Services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .. import __version__
+from ..config import model
+from ..faults import RegistryUnavailable
+from ..registry.snapshot import Snapshot
+from ..registry.snapshots import Snapshots
+from ..toolservice.client import ToolServiceClient
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """
+    One public path and everything behind it, in this worker.
+
+    Args:
+
+        config: The route as configured.
+
+        server: Who the gateway says it is, unless the route says otherwise.
+
+        snapshots: The store that the registry publishes to.
+
+        clients: One for each Tool Service, by its name.
+    """
+
+    config: model.Route
+    server: model.Server
+    snapshots: Snapshots
+    clients: Mapping[str, ToolServiceClient]
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The protocol versions it serves, newest first."""
+        return self.config.protocol_versions
+
+    @property
+    def server_info(self) -> dict[str, str]:
+        """Who the route says it is: its own words first, then the gateway's."""
+        return {
+            "name": self.config.name or self.server.name,
+            "title": self.config.title or self.server.title,
+            "version": self.config.version or self.server.version or __version__,
+        }
+
+    @property
+    def instructions(self) -> str | None:
+        """The route's words for the model, else the gateway's; ``None``: there are none."""
+        return self.config.instructions or self.server.instructions
+
+    def snapshot(self) -> Snapshot:
+        """
+        Return the tools as they are now; take it once a request and hand it on.
+
+        Raises:
+
+            RegistryUnavailable: Nothing has been loaded yet.
+        """
+        snapshot = self.snapshots.current(self.config.key)
+        if snapshot is None:
+            raise RegistryUnavailable
+        return snapshot

@@ -1,0 +1,50 @@
+"""What every answer has in common: JSON, the two identifiers, and the body of an error outside JSON-RPC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import Response
+from werkzeug.exceptions import HTTPException
+
+from .. import jsontext
+from ..caller import Correlation
+from ..faults import HttpFault
+
+WORDS = {
+    400: ("bad_request", "the request could not be read"),
+    404: ("not_found", "there is nothing at this path"),
+    405: ("method_not_allowed", "this path takes POST only"),
+}
+"""The error word and sentence of each status that Flask itself may answer with."""
+
+
+def json_answer(
+    status: int, body: bytes, correlation: Correlation, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an answer with a JSON body, or with none at all when *body* is empty."""
+    response = Response(body, status=status, content_type="application/json" if body else None)
+    response.headers.extend(headers or {})
+    response.headers["guid"] = correlation.guid
+    response.headers["x-request-id"] = correlation.request_id
+    return response
+
+
+def http_error(
+    status: int, error: str, message: str, correlation: Correlation, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an error outside JSON-RPC: ``{"error", "message", "guid"}``."""
+    body = jsontext.encode({"error": error, "message": message, "guid": correlation.guid})
+    return json_answer(status, body, correlation, headers)
+
+
+def refused(fault: HttpFault, correlation: Correlation) -> Response:
+    """Return the answer to a request that a check refused."""
+    return http_error(fault.status, fault.error, str(fault), correlation)
+
+
+def unrouted(fault: HTTPException, correlation: Correlation) -> Response:
+    """Return the answer to a request that reached no route: an unknown path, or another method than POST."""
+    status = fault.code or 500
+    error, message = WORDS.get(status, ("http_error", fault.name.lower()))
+    return http_error(status, error, message, correlation, {"Allow": "POST"} if status == 405 else None)

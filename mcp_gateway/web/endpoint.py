@@ -1,0 +1,53 @@
+"""The public path of a route: HTTP checks, then the road, then the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Blueprint, Response, request
+
+from ..caller import correlate
+from ..config.model import Limits
+from ..deadline import Deadline
+from ..faults import HttpFault
+from ..observe.interaction import Interaction
+from ..protocol.exchange import exchange
+from ..tools.route import Route
+from . import answers, checks
+from .requests import EnvironHeaders, read_body
+
+Sink = Callable[[Interaction], None]
+
+
+def blueprint(route: Route, limits: Limits, sink: Sink) -> Blueprint:
+    """
+    Return the blueprint that serves one route at its public path, as it is.
+
+    Args:
+
+        sink: Gets the record of each exchange, once, at its end.
+    """
+    key, path = route.config.key, route.config.public_path
+    served = Blueprint(f"route-{key}", __name__)
+
+    def post() -> Response:
+        deadline = Deadline.after(limits.interaction_timeout_s)
+        headers = EnvironHeaders(request.environ)
+        correlation = correlate(headers)
+        seen = Interaction(key, correlation.guid, correlation.request_id)
+        try:
+            checks.check_media_type(request.content_type, headers.get("content-encoding"))
+            body = read_body(request.environ, limits.max_request_bytes)
+        except HttpFault as fault:
+            seen.outcome, seen.reason = "refused", fault.error
+            response = answers.refused(fault, correlation)
+        else:
+            seen.bytes_in = len(body)
+            reply = exchange(route, headers, body, correlation, deadline, seen)
+            response = answers.json_answer(reply.status, reply.body, correlation, reply.headers)
+        seen.finish(response.status_code, response.content_length or 0)
+        sink(seen)
+        return response
+
+    served.add_url_rule(path, "post", post, methods=["POST"], provide_automatic_options=False)
+    return served
