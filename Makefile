@@ -1,8 +1,9 @@
-# Everything goes through .venv, which is made from the hash-pinned requirements/dev.lock; nothing else is touched.
+# Everything goes through .venv, which is made from the hash-pinned requirements/*.lock; nothing else is touched.
 # Runs with GNU make 3.81 (macOS) as well.
 
 VENV := .venv
 PY := $(VENV)/bin/python
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-deps
 CLIENTS := .cache/mcp-client-1 .cache/mcp-client-2
 UV := uv==0.13.9
 LOCK := .cache/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -21,32 +22,38 @@ run: $(VENV)/.installed ## start the sample Tool Service and the gateway; Ctrl-C
 # One step of a check: its title, its command. The last line of ours says which step failed.
 step = @printf '\n== %s\n' '$(1)'; $(2) || { printf '\n$@: FAILED at "%s"\n' '$(1)'; exit 1; }
 
-lint: $(VENV)/.installed ## style, format and import contracts
+lint: $(VENV)/.dev ## style, format and import contracts
 	$(call step,ruff check,$(PY) -m ruff check .)
 	$(call step,ruff format,$(PY) -m ruff format --check .)
 	$(call step,import contracts,$(VENV)/bin/lint-imports setup.cfg --no-logo --cache-dir .cache/import-linter)
 
-types: $(VENV)/.installed ## mypy, strict
+types: $(VENV)/.dev ## mypy, strict
 	$(call step,mypy,$(PY) -m mypy)
 
-test: $(VENV)/.installed $(CLIENTS:=/.made) ## everything: style, types, import contracts, tests, 100 % branch coverage
+test: $(VENV)/.dev $(CLIENTS:=/.made) ## everything: style, types, import contracts, tests, 100 % branch coverage
 	$(call step,ruff check,$(PY) -m ruff check .)
 	$(call step,ruff format,$(PY) -m ruff format --check .)
 	$(call step,mypy,$(PY) -m mypy)
 	$(call step,import contracts,$(VENV)/bin/lint-imports setup.cfg --no-logo --cache-dir .cache/import-linter)
-	@rm -rf .cache/coverage && mkdir -p .cache/coverage
+	@rm -rf .cache/coverage
 	$(call step,pytest,$(PY) -m coverage run -m pytest)
 	$(call step,coverage,{ $(PY) -m coverage combine --quiet && $(PY) -m coverage report; })
 	@printf '\ntest: passed\n'
 
-venv: $(VENV)/.installed ## the virtual environment, when a lock or setup.cfg has changed
+venv: $(VENV)/.dev ## the virtual environment, when a lock or setup.cfg has changed
 
-$(VENV)/.locked: requirements/dev.lock scripts/make_venv.sh
-	@scripts/make_venv.sh $(VENV) requirements/dev.lock
+# Two steps, so that a first run neither waits for the tools of a check nor fails where one of them cannot be had.
+$(VENV)/.runtime: requirements/runtime.lock requirements/build.lock scripts/make_venv.sh
+	@scripts/make_venv.sh $(VENV) requirements/runtime.lock requirements/build.lock
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.locked setup.cfg pyproject.toml
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+$(VENV)/.installed: $(VENV)/.runtime setup.cfg pyproject.toml
+	@$(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.installed requirements/dev.lock
+	@echo "Adding the tools of requirements/dev.lock"
+	@$(PIP_INSTALL) --require-hashes -r requirements/dev.lock
 	@touch $@
 
 # The official SDKs, which bring a world of their own, are run as processes from environments of their own.

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Make the virtual environment FOLDER anew with exactly what LOCK lists, every file checked against its hash.
-# Usage: make_venv.sh FOLDER LOCK
+# Make the virtual environment FOLDER anew with exactly what each LOCK lists, every file checked against its hash.
+# Usage: make_venv.sh FOLDER LOCK…
 set -eu
 
 folder=$1
-lock=$2
+shift
 python=$("$(dirname "$0")/find_python.sh")
 
-echo "Making $folder with $("$python" --version) from $lock"
+echo "Making $folder with $("$python" --version) from $*"
 "$python" -m venv --clear "$folder"
-"$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
+for lock; do
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
+done
