@@ -1,0 +1,30 @@
+"""What a source of routes is: something that can be asked for them, and that can fail."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..config.model import Route
+from ..deadline import Deadline
+
+
+class SourceFault(Exception):
+    """Raised when a source cannot say what the routes are; the message is a clause that says why."""
+
+
+class Source(Protocol):
+    """Where routes come from; asked by one thread at a time."""
+
+    def routes(self, deadline: Deadline, /) -> tuple[Route, ...]:
+        """
+        Return all routes as of now.
+
+        Raises:
+
+            SourceFault: It cannot say before the *deadline*.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
