@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,10 +57,11 @@ def blueprint(look: Callable[[], Health]) -> Blueprint:
 
 
 def report(health: Health) -> dict[str, Any]:
-    """Return the body of ``/readyz``."""
+    """Return the body of ``/readyz``; ``pid`` tells the workers apart, each of which loads its own tools."""
     return {
         "status": "ready" if health.ready else "not_ready",
         "version": __version__,
+        "pid": os.getpid(),
         "routes": [_route(route) for route in health.routes],
         "registryError": health.registry_error,
         "configurationFaults": list(health.configuration_faults),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +111,8 @@ def check_what_every_client_sees(seen: Any) -> None:
     assert seen["closed"] is True
 
 
-def check_legacy_errors(seen: Any) -> None:
-    """Hold the refusal of bad arguments to the words of 2025-11-25."""
+def check_2025_11_25(seen: Any) -> None:
+    """Hold what is special about 2025-11-25: bad arguments are an error of the request."""
     assert seen["protocolVersion"] == "2025-11-25"
     assert seen["bad"]["code"] == -32602
     assert seen["bad"]["message"].startswith("Invalid params: ")
@@ -121,13 +121,30 @@ def check_legacy_errors(seen: Any) -> None:
     assert {error["path"] for error in seen["bad"]["data"]["errors"]} == {"query", "limit"}
 
 
+def check_2026_07_28(seen: Any) -> None:
+    """Hold what is special about 2026-07-28: bad arguments are an answer that a model can learn from."""
+    assert seen["protocolVersion"] == "2026-07-28"
+    assert seen["bad"]["isError"] is True
+    assert "'query' is required" in text_of(seen["bad"])
+    assert "'limit' must be integer" in text_of(seen["bad"])
+
+
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("key", ["legacy", "default"])
-def test_the_sdk_2_works_in_each_of_its_modes(running: Gateway, key: str, mode: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "mode", "check"),
+    [
+        ("legacy", "auto", check_2025_11_25),
+        ("legacy", "legacy", check_2025_11_25),
+        ("default", "auto", check_2026_07_28),
+        ("default", "legacy", check_2025_11_25),
+    ],
+)
+def test_the_sdk_2_works_in_each_of_its_modes(
+    running: Gateway, key: str, mode: str, check: Callable[[Any], None]
+) -> None:
     seen = use(2, running.route(key), mode)
     check_what_every_client_sees(seen)
-    check_legacy_errors(seen)
+    check(seen)
     assert seen["server"] == "mcp-gateway"
 
 
@@ -136,7 +153,7 @@ def test_the_sdk_2_works_in_each_of_its_modes(running: Gateway, key: str, mode: 
 def test_the_sdk_1_works(running: Gateway, key: str) -> None:
     seen = use(1, running.route(key))
     check_what_every_client_sees(seen)
-    check_legacy_errors(seen)
+    check_2025_11_25(seen)
     assert seen["sessionId"]
 
 

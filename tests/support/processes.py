@@ -18,7 +18,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,8 +150,31 @@ class Gateway(Running):
             return False
 
     def wait_ready(self, seconds: float = START_S) -> None:
-        """Wait until ``/readyz`` says 200."""
-        wait_until(lambda: self.answers("/readyz"), "ready gateway", seconds)
+        """Wait until ``/readyz`` of every worker says 200."""
+        self.wait_workers(lambda document: document["status"] == "ready", "ready worker", seconds)
+
+    def wait_workers(self, right: Callable[[Any], bool], what: str, seconds: float = START_S) -> None:
+        """
+        Wait until *right* holds for ``/readyz`` of every worker.
+
+        Args:
+
+            right: Looks at the document of one worker.
+
+            what: What each worker is waited for to be, for the message of the failure.
+
+            seconds: How long at most.
+        """
+        good: set[int] = set()
+
+        def all_right() -> bool:
+            # Which worker answers is the system's choice; a connection of its own for each question asks them all.
+            document = self.readyz()
+            good.discard(document["pid"])
+            good.update({document["pid"]} if right(document) else ())
+            return self.workers() <= good
+
+        wait_until(all_right, f"{what} everywhere", seconds)
 
     def workers(self) -> set[int]:
         """Return the process ids of its workers."""

@@ -101,8 +101,6 @@ def test_two_instances_share_nothing(tmp_path: Path) -> None:
             first.process.terminate()
             assert first.exit_code() == 0
             assert call(second.route(), "echo", {"a": 2}, headers=session).text == '{"a":2}'
-            listed = {instance["digest"] for instance in second.readyz()["routes"].values()}
-            assert len(listed) == 1
 
 
 def test_workers_and_instances_have_the_same_digest_for_the_same_tools(tmp_path: Path) -> None:
@@ -110,5 +108,5 @@ def test_workers_and_instances_have_the_same_digest_for_the_same_tools(tmp_path:
         service.add("echo", echo)
         config = configuration(service)
         with gateway(tmp_path, config, name="first") as first, gateway(tmp_path, config, name="second") as second:
-            digests = {here.readyz()["routes"]["core"]["digest"] for here in (first, second) for _ in range(20)}
+            digests = {here.readyz()["routes"][0]["digest"] for here in (first, second) for _ in range(20)}
     assert len(digests) == 1
