@@ -15,7 +15,7 @@ from mcp_gateway.config.load import ConfigFaults
 _local = os.environ.get("MCP_GATEWAY_PROFILE", "local") == "local"
 _host = os.environ.get("HOST") or ("127.0.0.1" if _local else "0.0.0.0")  # noqa: S104  a container is reached from outside
 
-bind = f"{_host}:{os.environ.get('PORT') or '8080'}"
+bind = f"{f'[{_host}]' if ':' in _host else _host}:{os.environ.get('PORT') or '8080'}"
 workers = int(os.environ.get("WEB_CONCURRENCY") or multiprocessing.cpu_count())
 worker_class = "gthread"
 threads = int(os.environ.get("GUNICORN_THREADS") or 64)

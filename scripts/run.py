@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -222,9 +223,9 @@ class Signals:
         self.count += 1
 
 
-def wait_until_ready(children: Sequence[Child], settings: Settings, signals: Signals) -> None:
+def wait_for(url: str, children: Sequence[Child], signals: Signals) -> None:
     """
-    Wait until ``/readyz`` answers 200.
+    Wait until *url* answers 200.
 
     Raises:
 
@@ -232,21 +233,22 @@ def wait_until_ready(children: Sequence[Child], settings: Settings, signals: Sig
         Stopped: A signal came.
     """
     until = time.monotonic() + READY_WITHIN_S
-    while (said := _readyz(settings)) != "200":
+    while (said := _get(url)) != "200":
         _look(children, signals)
         if time.monotonic() > until:
             logs = "\n\n".join(tail(child.log) for child in children)
-            raise CannotRun(f"The gateway was not ready within {READY_WITHIN_S:.0f} s; /readyz says: {said}\n\n{logs}")
+            raise CannotRun(f"{url} was not ready within {READY_WITHIN_S:.0f} s; it says: {said}\n\n{logs}")
         time.sleep(POLL_S)
 
 
-def _readyz(settings: Settings) -> str:
-    connection = http.client.HTTPConnection(settings.reached_at, settings.port, timeout=5)
+def _get(url: str) -> str:
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.netloc, timeout=5)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", address.path)
         answer = connection.getresponse()
         body = answer.read(2000).decode("utf-8", "replace")
-        return str(answer.status) if answer.status == 200 else f"{answer.status} {body}"
+        return "200" if answer.status == 200 else f"{answer.status} {body}"
     except (OSError, http.client.HTTPException) as fault:
         return f"nothing ({fault})"
     finally:
@@ -281,23 +283,18 @@ def run(environ: Mapping[str, str]) -> None:
         "PYTHONUNBUFFERED": "1",
     }
     python = [sys.executable, "-m"]
-    commands = {
-        "sample Tool Service": (
-            [*python, "mcp_gateway", "sample-tool-service", "--port", str(settings.sample_port)],
-            empty_log(f"sample-tool-service-{settings.sample_port}"),
-        ),
-        "gateway": (
-            [*python, "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
-            empty_log(f"gateway-{settings.port}"),
-        ),
-    }
+    sample = [*python, "mcp_gateway", "sample-tool-service", "--port", str(settings.sample_port)]
+    gateway = [*python, "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
     signals = Signals()
     children: list[Child] = []
     try:
-        for name, (command, log) in commands.items():
-            children.append(Child(name, command, log, child_environ))
         print("Starting …", flush=True)
-        wait_until_ready(children, settings, signals)
+        log = empty_log(f"sample-tool-service-{settings.sample_port}")
+        children.append(Child("sample Tool Service", sample, log, child_environ))
+        # The gateway asks for the manifest once as it starts.
+        wait_for(f"http://127.0.0.1:{settings.sample_port}/manifest", children, signals)
+        children.append(Child("gateway", gateway, empty_log(f"gateway-{settings.port}"), child_environ))
+        wait_for(f"{settings.url}/readyz", children, signals)
         print(greeting(settings.url, [child.log.relative_to(ROOT) for child in children]), flush=True)
         while True:
             _look(children, signals)
