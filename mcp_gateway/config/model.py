@@ -1,4 +1,4 @@
-"""The configuration as frozen values; the rows of CONTRACT section 1 and their defaults."""
+"""The configuration as frozen values, with the defaults of keys that are left out."""
 
 from __future__ import annotations
 
