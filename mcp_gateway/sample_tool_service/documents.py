@@ -19,7 +19,7 @@ import sqlite3
 import stat
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -168,13 +168,16 @@ class DocumentIndex:
 
         folder: The folder.
 
+        read: Reads a file.
+
     Raises:
 
         sqlite3.Error: This Python's SQLite has no FTS5.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self._folder = folder
+        self._read = read
         self._lock = threading.Lock()
         self._documents: dict[str, Document] = {}
         self._stamps: dict[str, Stamp] = {}
@@ -235,7 +238,7 @@ class DocumentIndex:
 
     def _add(self, identity: str, path: Path, stamp: Stamp) -> None:
         try:
-            text = unicodedata.normalize("NFC", _decoded(path.read_bytes()))
+            text = unicodedata.normalize("NFC", _decoded(self._read(path)))
         except OSError:
             return
         title = _title(text, path.stem)

@@ -115,12 +115,9 @@ def started(
     """
     try:
         notes = Notes(data)
-    except sqlite3.Error as fault:
-        raise CannotStart(f"cannot keep notes in {data}: {fault}") from None
-    try:
         index = DocumentIndex(documents)
     except sqlite3.Error as fault:
-        raise CannotStart(f"cannot search documents: {fault}") from None
+        raise CannotStart(f"SQLite cannot be used (notes: {data}): {fault}") from None
     try:
         server = SampleServer((host, port), manifest.load(), toolbox(index, notes), log)
     except OSError as fault:

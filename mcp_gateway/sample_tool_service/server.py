@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
@@ -132,10 +133,8 @@ class SampleServer(ThreadingHTTPServer):
         with self._changed:
             self._changed.wait_for(lambda: self._calls == 0, CLOSING_TIMEOUT_S)
             for connection in self._connections:
-                try:
+                with suppress(OSError):  # the client has just gone
                     connection.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    continue
         self.server_close()
 
 
@@ -160,8 +159,8 @@ class _Handler(BaseHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer a request that the base class cannot read."""
         self.close_connection = True
-        self._send(refusal(code, ": ".join(filter(None, (message, explain))) or HTTPStatus(code).phrase))
         self.server.log(f"unreadable request {int(code)}")
+        self._send(refusal(code, ": ".join(filter(None, (message, explain))) or HTTPStatus(code).phrase))
 
     def respond(self) -> None:
         """Answer one request, whatever its method."""
@@ -169,13 +168,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.call_begins()
         try:
             answer = self._answer()
+            took = round((time.monotonic() - begun) * 1000)
+            guid, request_id = _shown(self.headers.get("guid")), _shown(self.headers.get("x-request-id"))
+            line = f"{self.command} {_shown(self.path)} {answer.status} {took}ms guid={guid} x-request-id={request_id}"
+            # Before the answer leaves: whoever has the answer finds the line.
+            self.server.log(line)
             self._send(answer)
         finally:
             self.server.call_ends()
-        took = round((time.monotonic() - begun) * 1000)
-        guid, request_id = _shown(self.headers.get("guid")), _shown(self.headers.get("x-request-id"))
-        line = f"{self.command} {_shown(self.path)} {answer.status} {took}ms guid={guid} x-request-id={request_id}"
-        self.server.log(line)
 
     def _answer(self) -> Answer:
         body = self._body()
