@@ -27,7 +27,6 @@ MAX_RETRY_AFTER_S = 86_400
 _UTF8_BOM = b"\xef\xbb\xbf"
 _NO_CONTENT = 204
 _SECONDS = re.compile(r"[0-9]{1,6}")
-_HTTP_DATE = "%a, %d %b %Y %H:%M:%S %z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,4 +235,4 @@ def _retry_after(answer: Answer) -> int | None:
 
 
 def _date(text: str) -> datetime:
-    return datetime.strptime(text.replace("GMT", "+0000"), _HTTP_DATE)
+    return datetime.strptime(text.replace("GMT", "+0000"), "%a, %d %b %Y %H:%M:%S %z")

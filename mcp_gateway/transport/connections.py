@@ -72,6 +72,7 @@ class AnswerFile(io.BufferedReader):
         Raises:
 
             LineTooLong: The head as a whole is too long.
+            RemoteDisconnected: It ends within the head, which ``http.client`` would take for its end.
         """
         if self._head_left is None:
             return super().readline(size)
@@ -79,6 +80,8 @@ class AnswerFile(io.BufferedReader):
         self._head_left -= len(line)
         if self._head_left < 0:
             raise http.client.LineTooLong("head")
+        if not line.endswith(b"\n"):
+            raise http.client.RemoteDisconnected("the connection was closed within the head")
         return line
 
     def close(self) -> None:
@@ -193,7 +196,7 @@ class BoundConnection(HTTPConnection):
         sock = cast(DeadlineSocket | None, self.sock)
         return (
             sock is not None
-            and not sock.worn
+            and not (sock.worn or self.exchange.failed)
             and time.monotonic() - sock.rested_since < self.exchange.peer.idle_limit_s
             and super().is_connected
         )

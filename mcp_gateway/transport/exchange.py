@@ -52,9 +52,12 @@ class Exchange:
         phase: How far it has come.
 
         sent: Some of the request may have left this process.
+
+        failed: It ended in a fault; its connection must not be used again.
     """
 
     peer: Peer
     deadline: Deadline
     phase: Phase = Phase.LOOKING_UP
     sent: bool = False
+    failed: bool = False

@@ -128,7 +128,11 @@ class HttpClient:
             with self._adapter.send(request, stream=True, timeout=timeout) as response:
                 exchange.phase = Phase.ANSWERED
                 return _answer(response, max_bytes)
+        except Unanswered:
+            exchange.failed = True
+            raise
         except FOREIGN as fault:
+            exchange.failed = True
             raise translate(fault, exchange) from fault
 
     def close(self) -> None:

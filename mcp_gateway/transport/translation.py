@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import ssl
 from collections.abc import Iterator
+from typing import Any
 
 import requests
 import urllib3
@@ -44,11 +45,16 @@ def translate(fault: Exception, exchange: Exchange) -> Unanswered:
     return Unanswered(Reason.REFUSED, Delivery.NOT_SENT, _not_reached(causes, exchange.phase))
 
 
-def _causes(fault: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and everything it was raised from, newest first."""
-    while fault is not None:
-        yield fault
-        fault = fault.__cause__ or fault.__context__
+def _causes(fault: Exception) -> Iterator[BaseException]:
+    """Yield an exception and everything it came from; ``urllib3`` hands some of it on as an argument only."""
+    pending: list[Any] = [fault]
+    seen: set[int] = set()
+    while pending:
+        cause = pending.pop()
+        if isinstance(cause, BaseException) and id(cause) not in seen:
+            seen.add(id(cause))
+            pending += [cause.__cause__, cause.__context__, *cause.args]
+            yield cause
 
 
 def _any(causes: tuple[BaseException, ...], *kinds: type[BaseException]) -> bool:
