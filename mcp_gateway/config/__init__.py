@@ -1,6 +1,6 @@
 """
-The configuration room: one YAML file in, frozen values out, every fault named (contract: ``docs/contracts/configuration.md``).
+The configuration room: one YAML file in, frozen values out, every fault named (``docs/contracts/configuration.md``).
 
-Enter at ``load.load``. The way of a file: ``document`` (YAML into plain values), ``schema`` and ``fields`` (values into ``model``).
-It knows the leaves only: not Flask, not gunicorn, not what the values are used for.
+Enter at ``load.load``. A file passes ``document`` (YAML into plain values), then ``schema`` with its ``fields`` (plain
+values into those of ``model``). The room knows the leaves only: not Flask, not gunicorn, not what the values are for.
 """
