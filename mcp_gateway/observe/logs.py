@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +15,8 @@ _exchanges = logging.getLogger("mcp_gateway.exchange")
 
 CONTEXT = ("guid", "route", "tool")
 """The attributes of a log record, beside its own, that are written out."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def configure(level: str, *, as_json: bool) -> None:
@@ -88,11 +91,15 @@ class PlainLines(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%H:%M:%S")
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of *record*."""
-        first, *rest = super().format(record).split("\n")
-        words = [first, *(f"{name}={value}" for name, value in _context(record).items())]
-        return "\n".join([" ".join(words), *rest])
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging calls it so
+        """Return the one line of *record*; only a traceback, which comes after it, has lines of its own."""
+        words = [super().formatMessage(record), *(f"{name}={value}" for name, value in _context(record).items())]
+        return _CONTROL.sub(_escaped, " ".join(words))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    # What a caller or a Tool Service said must neither look like another line nor speak to a terminal.
+    return found[0].encode("unicode_escape").decode("ascii")
 
 
 def _context(record: logging.LogRecord) -> dict[str, Any]:

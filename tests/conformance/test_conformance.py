@@ -14,7 +14,7 @@ from support.waiting import wait_until
 HERE = Path(__file__).resolve().parent
 NOT_INSTALLED = 3
 
-SPECS = ["2025-11-25"]
+SPECS = ["2025-11-25", "2026-07-28"]
 
 
 def answers(url: str) -> bool:

@@ -74,7 +74,8 @@ class ToolService:
 
         start: Whether it is up when the ``with`` block begins.
 
-    While ``manifest_gate`` is cleared, a request for the manifest gets no answer.
+    While ``manifest_gate`` is cleared, a request for the manifest gets no answer. ``pages`` holds what else it answers
+    to GET, by path: so it can be a portal as well.
     """
 
     def __init__(self, name: str = "core-tools", *, start: bool = True) -> None:
@@ -82,6 +83,7 @@ class ToolService:
         self.port = free_port()
         self.received: list[Received] = []
         self.manifest_requests = 0
+        self.pages: dict[str, Callable[[], Reply]] = {}
         self.manifest_gate = threading.Event()
         self.manifest_gate.set()
         self._start = start
@@ -218,6 +220,8 @@ class _RequestHandler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
+        if page := self.server.service.pages.get(self.path):
+            return self._send(page())
         if self.path != "/manifest":
             return self._send(Reply.of_text("no such path", 404))
         self.server.service.manifest_requests += 1
