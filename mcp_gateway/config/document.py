@@ -20,8 +20,8 @@ import yaml
 Place = tuple[str | int, ...]
 """Where a value stands, from the top: ``("routes", 1, "key")``."""
 
-MAX_FILE_BYTES = 1_048_576
-"""Largest file that is read; one with fifty routes has some 30 kB, and pyyaml takes seconds for each megabyte."""
+MAX_FILE_BYTES = 262_144
+"""Largest file that is read; one with fifty routes has some 30 kB, and pyyaml takes ten seconds for a megabyte."""
 
 MAX_VALUES = 20_000
 """Most values that a file may hold once its aliases are expanded; a "billion laughs" file holds 10⁹."""

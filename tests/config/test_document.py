@@ -189,7 +189,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b"a: " + b"[" * 40 + b"]" * 40, "it is nested deeper than 32 levels (line 1)"),
         (b"a: &a [*a]", "it is nested deeper than 32 levels (line 1)"),
         (BOMB.encode(), "it holds more than 20000 values"),
-        (b"#" * (MAX_FILE_BYTES + 1), "it is larger than 1048576 bytes"),
+        (b"#" * (MAX_FILE_BYTES + 1), "it is larger than 262144 bytes"),
     ],
 )
 def test_a_text_that_is_no_mapping_is_one_fault(raw: bytes, why: str) -> None:
