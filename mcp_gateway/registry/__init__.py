@@ -1,6 +1,7 @@
 """
-The registry room: where tools come from, and the picture of them that requests read (CONTRACT section 2).
+The registry room: where tools come from, and the picture of them that requests read.
 
-Enter at ``loader.Loader`` (brings snapshots in) and ``snapshots.current`` (reads them). It knows manifests and how to
-fetch them; it knows nothing of Flask, of JSON-RPC, or of calling a tool.
+Enter at ``loader.Loader`` (brings snapshots in) and ``snapshots.snapshots`` (holds them). It knows manifests
+(``docs/contracts/tool-service-manifest.md``) and how to fetch them; it knows nothing of Flask, of JSON-RPC, or of
+calling a tool.
 """

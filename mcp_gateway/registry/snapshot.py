@@ -19,7 +19,7 @@ from ..schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class MirroredHeader:
-    """An ``x-mcp-header`` mark: argument *path* is mirrored into ``Mcp-Param-{name}`` (MCP-WIRE B5)."""
+    """An ``x-mcp-header`` mark: the argument at *path* is mirrored into the header ``Mcp-Param-{name}``."""
 
     name: str
     path: tuple[str, ...]

@@ -14,6 +14,8 @@ from .source import SourceFault
 
 PATH = "/registry/v0.1/routes"
 CONNECT_TIMEOUT_S = 3.0
+MAX_REASONS = 5
+"""As many faults of one list as a message tells."""
 
 
 class PortalSource:
@@ -48,8 +50,13 @@ class PortalSource:
         except jsontext.NotJson as fault:
             raise SourceFault(f"the route list is no JSON that can be read: {fault}") from None
         except ConfigFaults as fault:
-            raise SourceFault(f"the route list is not valid: {'; '.join(map(str, fault.faults))}") from None
+            raise SourceFault(f"the route list is not valid: {_some(fault.faults)}") from None
 
     def close(self) -> None:
         """Let go of connections."""
         self._client.close()
+
+
+def _some(faults: Sequence[str]) -> str:
+    more = [f"and {len(faults) - MAX_REASONS} more"] if len(faults) > MAX_REASONS else []
+    return "; ".join([*faults[:MAX_REASONS], *more])
