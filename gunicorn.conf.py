@@ -5,20 +5,29 @@ Threads wait for Tool Services, so there are many of them: a thread that waits c
 ``docs/contracts/configuration.md`` for the environment variables.
 """
 
-import multiprocessing
 import os
 import sys
 
 from mcp_gateway import boot
 from mcp_gateway.config.load import ConfigFaults
 
-_local = os.environ.get("MCP_GATEWAY_PROFILE", "local") == "local"
-_host = os.environ.get("HOST") or ("127.0.0.1" if _local else "0.0.0.0")  # noqa: S104  a container is reached from outside
 
-bind = f"{f'[{_host}]' if ':' in _host else _host}:{os.environ.get('PORT') or '8080'}"
-workers = int(os.environ.get("WEB_CONCURRENCY") or multiprocessing.cpu_count())
+def _refuse(faulty):
+    """End the start with one line for each fault, and no traceback."""
+    for fault in faulty.faults:
+        print(fault, file=sys.stderr)
+    sys.exit(1)
+
+
+try:
+    _settings = boot.settings(os.environ)
+except ConfigFaults as faulty:
+    _refuse(faulty)
+
+bind = f"{_settings.host}:{_settings.port}"
+workers = _settings.workers
+threads = _settings.threads
 worker_class = "gthread"
-threads = int(os.environ.get("GUNICORN_THREADS") or 64)
 
 # A call may take 300 s (limits.interaction_timeout_s); a worker that is told to stop gets ten more to end it. `timeout`
 # is the heartbeat of a worker whose threads may all be waiting, not the time of a call.
@@ -32,7 +41,7 @@ forwarded_allow_ips = ""  # no header of a request changes its scheme or path
 limit_request_line = 4094
 limit_request_fields = 100
 preload_app = False  # each worker loads its own snapshot
-worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108  the heartbeat file must not block on a disk
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108  a heartbeat must not wait for a disk
 accesslog = None  # the gateway writes its own line for each exchange
 loglevel = os.environ.get("MCP_GATEWAY_LOG_LEVEL") or "info"
 
@@ -42,9 +51,7 @@ def on_starting(server):
     try:
         boot.first(os.environ, server.cfg.graceful_timeout)
     except ConfigFaults as faulty:
-        for fault in faulty.faults:
-            print(fault, file=sys.stderr)
-        sys.exit(1)
+        _refuse(faulty)
 
 
 def on_reload(server):

@@ -22,6 +22,9 @@ from .protocol import eras
 _log = logging.getLogger("mcp_gateway.config")
 
 
+EVERYWHERE = "0.0.0.0"  # noqa: S104  a container is reached from outside
+
+
 @dataclass(frozen=True, slots=True)
 class Boot:
     """The configuration that is in force, and why a newer one was not taken."""
@@ -30,8 +33,46 @@ class Boot:
     faults: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the server is run, from the environment (contract: configuration, "Environment of the server")."""
+
+    host: str
+    port: int
+    workers: int
+    threads: int
+
+
 _boot: Boot | None = None
 """What the master has read; workers are forked with it. ``None``: there is no master of ours."""
+
+
+def settings(environ: Mapping[str, str]) -> Settings:
+    """
+    Read how the server is run; without ``HOST``, profile local listens on loopback and any other on all addresses.
+
+    Raises:
+
+        ConfigFaults: A variable is no number in its range, one line each, or the configuration is faulty.
+    """
+    faults: list[str] = []
+
+    def number(name: str, default: int, most: int) -> int:
+        text = environ.get(name) or str(default)
+        if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most:
+            return int(text)
+        faults.append(f"{name}: must be a whole number from 1 to {most}")
+        return default
+
+    port = number("PORT", 8080, 65535)
+    workers = number("WEB_CONCURRENCY", os.cpu_count() or 1, 1024)
+    threads = number("GUNICORN_THREADS", 64, 4096)
+    if faults:
+        raise ConfigFaults(faults)
+    # gunicorn asks again on SIGHUP, when a configuration that has become faulty must not end the server.
+    config = _boot.config if _boot else _read(environ, None)
+    host = environ.get("HOST") or ("127.0.0.1" if config.profile == "local" else EVERYWHERE)
+    return Settings(host, port, workers, threads)
 
 
 def first(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
@@ -51,7 +92,8 @@ def again(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
     """Read the configuration anew; a faulty one is not taken, and its faults are logged and kept for ``/readyz``."""
     global _boot
     if _boot is None:
-        return first(environ, graceful_timeout_s)
+        first(environ, graceful_timeout_s)
+        return
     try:
         _boot = Boot(_read(environ, graceful_timeout_s))
     except ConfigFaults as faulty:

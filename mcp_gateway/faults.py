@@ -2,8 +2,8 @@
 Every way in which the gateway itself refuses a request.
 
 A fault says what went wrong and with what; how it is worded on the wire (code, HTTP status, ``data``) belongs to the
-protocol revision that answers (``protocol/v….py``) or, outside JSON-RPC, to ``web/answers.py``. What a Tool Service does
-wrong is no fault of a request and no exception here: see ``toolservice/outcome.py``.
+protocol revision that answers (``protocol/v….py``) or, outside JSON-RPC, to ``web/answers.py``. What a Tool Service
+does wrong is no fault of a request and no exception here: see ``toolservice/outcome.py``.
 
 ::
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -57,11 +58,7 @@ def _constant(name: str) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise DuplicateMember(name)
-            seen.add(name)
+        raise DuplicateMember(Counter(name for name, _ in pairs).most_common(1)[0][0])
     return members
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
+from . import jsontext
 from .faults import Violation
 
 DIALECTS = (
@@ -80,21 +81,22 @@ def compile(text: bytes | str) -> Schema:
         BadSchema: It is no schema of a known dialect, its meta-schema refuses it, a ``$ref`` leaves the document or
             points nowhere, or a ``pattern`` is no ECMA-262 expression.
     """
-    source = text if isinstance(text, str) else text.decode("utf-8")
-    schema = json.loads(source, parse_float=str, parse_int=str)
+    schema = jsontext.parse(text if isinstance(text, bytes) else text.encode("utf-8"), unique=False)
     if not isinstance(schema, dict):
         raise BadSchema("it must be a JSON object")
     dialect = schema.get("$schema", DIALECTS[0])
     if not isinstance(dialect, str) or dialect.removesuffix("#") not in DIALECTS:
         raise BadSchema("$schema: only the dialects 2020-12, 2019-09 and draft-07 are supported")
     for place, part in subschemas(schema):
-        _check_references(place, part)
+        if isinstance(part, dict):
+            _check_references(place, part)
+            _name_strangers(part)
     try:
-        return Schema(jsonschema_rs.validator_for(source, validate_formats=False, offline=True, pattern_options=_PATTERNS))
+        return Schema(
+            jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=_PATTERNS)
+        )
     except ValidationError as fault:
         raise BadSchema(_why_refused(fault)) from None
-    except (jsonschema_rs.ReferencingError, ValueError) as fault:
-        raise BadSchema(_cut(str(fault).partition("\n")[0])) from None
 
 
 def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
@@ -128,13 +130,17 @@ def step(path: str, name: str | int) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _check_references(place: str, schema: Any) -> None:
-    if not isinstance(schema, dict):
-        return
+def _check_references(place: str, schema: dict[str, Any]) -> None:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         target = schema.get(keyword)
         if isinstance(target, str) and not target.startswith("#"):
             raise BadSchema(f"{step(place, keyword)}: '{_cut(target, 100)}' leaves the document and is never fetched")
+
+
+def _name_strangers(schema: dict[str, Any]) -> None:
+    # The engine names the members that must not be there only where "properties" stands beside the keyword.
+    if schema.get("additionalProperties") is False:
+        schema.setdefault("properties", {})
 
 
 def _why_refused(fault: ValidationError) -> str:
