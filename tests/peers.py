@@ -40,9 +40,22 @@ class Talk:
         self._sock = sock
         self._listener = listener
         self._buffer = b""
+        self._last: Request | None = None
+
+    @property
+    def ended(self) -> threading.Event:
+        """Set when the test is over."""
+        return self._listener.ended
+
+    def unread(self, request: Request) -> None:
+        """Let the next ``request()`` return *request* once more, as if it came again."""
+        self._last = request
 
     def request(self) -> Request | None:
         """Read one whole request; ``None`` when the caller has gone."""
+        if self._last is not None:
+            request, self._last = self._last, None
+            return request
         while b"\r\n\r\n" not in self._buffer:
             if not self._receive():
                 return None
@@ -201,7 +214,7 @@ def silent(talk: Talk) -> None:
 
 def mute(talk: Talk) -> None:
     """Read nothing and say nothing; in place of a TLS server this stalls the handshake."""
-    talk._listener.ended.wait(JOIN_S)
+    talk.ended.wait(JOIN_S)
 
 
 def reset_at_once(talk: Talk) -> None:
@@ -250,7 +263,7 @@ def repeating(start: bytes, piece: bytes) -> Script:
     def script(talk: Talk) -> None:
         talk.request()
         talk.send(start)
-        while not talk._listener.ended.is_set():
+        while not talk.ended.is_set():
             talk.send(piece)
 
     return script
@@ -262,7 +275,7 @@ def dripping(start: bytes, byte: bytes) -> Script:
     def script(talk: Talk) -> None:
         talk.request()
         talk.send(start)
-        while not talk._listener.ended.is_set():
+        while not talk.ended.is_set():
             talk.drip(byte)
 
     return script
@@ -272,7 +285,7 @@ def early_hints(talk: Talk) -> None:
     """Send ``103 Early Hints`` before every answer, and the answer a little later."""
     while request := talk.request():
         talk.send(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")
-        talk._listener.ended.wait(0.05)
+        talk.ended.wait(0.05)
         talk.send(answer(request.body))
 
 
@@ -289,7 +302,7 @@ def late_surplus(sent: threading.Event) -> Script:
         request = talk.request()
         assert request is not None
         talk.send(answer(request.body))
-        talk._listener.ended.wait(0.05)
+        talk.ended.wait(0.05)
         talk.send(answer(b'{"secret": "of another caller"}'))
         sent.set()
         talk.stay()

@@ -74,7 +74,7 @@ def _not_reached(causes: tuple[BaseException, ...], phase: Phase) -> str:
 def _tls(causes: tuple[BaseException, ...]) -> str:
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            wrong_host = cause.verify_code in _HOST_MISMATCH
+            wrong_host = getattr(cause, "verify_code", None) in _HOST_MISMATCH
             return "its certificate is for another host" if wrong_host else "its certificate is not trusted"
     if _any(causes, TimeoutError):
         return "the TLS handshake was not finished within the connect time"
