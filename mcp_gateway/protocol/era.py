@@ -70,9 +70,13 @@ class Era(ABC):
         return method
 
     @abstractmethod
-    def admit(self, message: Message, headers: Headers, route: Route) -> None:
+    def admit(self, message: Message, version: str | None, headers: Headers, route: Route) -> None:
         """
         Check what this revision asks of every request beyond the envelope.
+
+        Args:
+
+            version: What the version header says; ``None``: nothing.
 
         Raises:
 
@@ -80,9 +84,9 @@ class Era(ABC):
         """
 
     @abstractmethod
-    def admit_name(self, name: str, headers: Headers) -> None:
+    def admit_name(self, message: Message, headers: Headers) -> None:
         """
-        Check what this revision asks of a request that names a tool.
+        Check what this revision asks of a request that names a tool in ``params.name``, a string.
 
         Raises:
 

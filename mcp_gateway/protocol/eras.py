@@ -92,7 +92,11 @@ TABLE: tuple[Row, ...] = (
         header=Header.PER_REQUEST,
         posts=(Post.RESPONSE,),
     ),
-    Row("the header names the per-request revision, which will miss the claim", Verdict.ANSWERED, header=Header.PER_REQUEST),
+    Row(
+        "the header names the per-request revision, which will miss the claim",
+        Verdict.ANSWERED,
+        header=Header.PER_REQUEST,
+    ),
     Row("the header names the initialize revision", Verdict.ANSWERED, header=Header.SESSION),
     Row(
         "a request for the initialize revision is told in JSON-RPC that it is not served",
@@ -125,7 +129,7 @@ def claims(value: Any) -> bool:
 
 
 def speaking(route: Route, version: str | None, claim: bool) -> Era:
-    """Return the revision that words the answer: of the kind that claim or header ask for, else the one that is served."""
+    """Return the revision that words the answer: of the kind that claim or header ask for, else the one there is."""
     wants_per_request = claim or _sees(route, version) is Header.PER_REQUEST
     return min((ERAS[each] for each in route.versions), key=lambda era: era.per_request is not wants_per_request)
 

@@ -52,11 +52,12 @@ def exchange(
         who = caller.identify(headers, correlation)  # 3. the caller's headers
         seen.session_id = who.session_id
         eras.judge(route, version, claim, message)  # 4. the version
-        era.admit(message, headers, route)
+        era.admit(message, version, headers, route)
         method = era.method(message)  # 5. the method
         trace = caller.trace(headers, message.meta)
         seen.trace_id = trace.trace_id
-        result = method(Request(route, era, message, headers, who, trace, deadline, seen))  # 6. its params, and its work
+        # 6. its params, and its work
+        result = method(Request(route, era, message, headers, who, trace, deadline, seen))
         return era.answer(request_id, result, route)
     except VersionNotServed as fault:
         _refused(seen, fault)
@@ -85,13 +86,14 @@ def _take_note(
         caller.identify(headers, correlation)
     except BadCallerHeader as fault:
         seen.reason = fault.reason
-        return ACCEPTED
+        if message.kind is Kind.NOTIFICATION:
+            return ACCEPTED
     eras.judge(route, version, claim, message)
     return ACCEPTED
 
 
 def _known(era: Era, message: Message) -> str:
-    """Return the method for the record; an unknown one is only called so, as records must not grow with what is sent."""
+    """Return the method for the record; an unknown one is only called so: records must not grow with what is sent."""
     return message.method if message.method in era.methods else "unknown"
 
 

@@ -22,6 +22,7 @@ from .jsonrpc import Message
 from .methods import initialize, ping, tools_call, tools_list
 from .reply import Reply
 
+
 class V2025_11_25(Era):
     """The revision as one object; see ``Era`` for what each member is."""
 
@@ -34,10 +35,10 @@ class V2025_11_25(Era):
         "tools/call": tools_call.answer,
     }
 
-    def admit(self, message: Message, headers: Headers, route: Route) -> None:
+    def admit(self, message: Message, version: str | None, headers: Headers, route: Route) -> None:
         """Admit everything: the version header, all that this revision asks for, has chosen it already."""
 
-    def admit_name(self, name: str, headers: Headers) -> None:
+    def admit_name(self, message: Message, headers: Headers) -> None:
         """Admit everything: there are no mirrored headers in this revision."""
 
     def admit_call(self, tool: Tool, arguments: Mapping[str, Any], headers: Headers) -> None:

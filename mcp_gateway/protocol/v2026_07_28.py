@@ -94,7 +94,7 @@ class V2026_07_28(Era):
         "tools/call": tools_call.answer,
     }
 
-    def admit(self, message: Message, headers: Headers, route: Route) -> None:
+    def admit(self, message: Message, version: str | None, headers: Headers, route: Route) -> None:
         """
         Hold ``_meta`` to its shape, then the headers to the body, then the version to the route, in this order.
 
@@ -103,29 +103,29 @@ class V2026_07_28(Era):
             IncompleteMeta: A required member of ``_meta`` is missing, or one is of a wrong type.
             HeaderMismatch: A mirrored header is missing or differs.
             UnsupportedVersion: The route does not serve the version that header and body agree on.
-            InvalidParams: The state of a multi-round request, which is never asked for here, is of a wrong type.
         """
         wrong = faults(_META, message.meta)
         if wrong:
             raise IncompleteMeta("_meta: " + "; ".join(wrong))
         claimed = message.meta[CLAIM]
-        _mirrors(headers, "MCP-Protocol-Version", claimed)
+        _mirrors("MCP-Protocol-Version", version, claimed)
         if claimed != self.version:
             raise UnsupportedVersion(claimed, route.versions)
-        _mirrors(headers, "Mcp-Method", message.method)
-        retried = faults(_MULTI_ROUND, message.params)
-        if retried:
-            raise InvalidParams("; ".join(retried))
+        _mirrors("Mcp-Method", headers.get("mcp-method"), message.method)
 
-    def admit_name(self, name: str, headers: Headers) -> None:
+    def admit_name(self, message: Message, headers: Headers) -> None:
         """
-        Hold ``Mcp-Name`` to the tool's name.
+        Hold what a multi-round request carries to its shape, though it is never asked for here, then ``Mcp-Name``.
 
         Raises:
 
-            HeaderMismatch: It is missing or differs.
+            InvalidParams: The state of a multi-round request is of a wrong type.
+            HeaderMismatch: ``Mcp-Name`` is missing or differs.
         """
-        _mirrors(headers, "Mcp-Name", name)
+        wrong = faults(_MULTI_ROUND, message.params)
+        if wrong:
+            raise InvalidParams("; ".join(wrong))
+        _mirrors("Mcp-Name", _decoded("Mcp-Name", headers), message.params["name"])
 
     def admit_call(self, tool: Tool, arguments: Mapping[str, Any], headers: Headers) -> None:
         """
@@ -173,26 +173,26 @@ class V2026_07_28(Era):
 
 _ENCODED = re.compile(r"=\?base64\?(?P<payload>.*)\?=", re.DOTALL)
 _VISIBLE = re.compile(r"[\x20-\x7e\t]*")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
-def _mirrors(headers: Headers, name: str, value: str) -> None:
+def _mirrors(name: str, sent: str | None, value: str) -> None:
     """
-    Hold a header to the text that it mirrors.
+    Hold what a header says to the text that it mirrors.
 
     Raises:
 
-        HeaderMismatch: It is missing, malformed, or differs.
+        HeaderMismatch: It is missing or differs.
     """
-    sent = headers.get(name.lower())
     if sent is None:
         raise HeaderMismatch(f"header {name} is required")
-    if _decode(name, sent) != value:
+    if sent != value:
         raise HeaderMismatch(f"header {name} does not match the body")
 
 
 def _mirrors_argument(headers: Headers, mark: MirroredHeader, argument: Any) -> None:
     name = f"Mcp-Param-{mark.name}"
-    sent = headers.get(name.lower())
+    sent = _decoded(name, headers)
     if argument is None:
         # An intermediary may have routed on the header, so one without its argument is a lie, not a surplus.
         if sent is not None:
@@ -200,7 +200,7 @@ def _mirrors_argument(headers: Headers, mark: MirroredHeader, argument: Any) -> 
         return
     if sent is None:
         raise HeaderMismatch(f"header {name} is required: it mirrors the argument '{'.'.join(mark.path)}'")
-    if not _equals(_decode(name, sent), argument):
+    if not _equals(sent, argument):
         raise HeaderMismatch(f"header {name} does not match the argument '{'.'.join(mark.path)}'")
 
 
@@ -209,21 +209,24 @@ def _equals(sent: str, argument: Any) -> bool:
         return sent == ("true" if argument else "false")
     if isinstance(argument, (int, Decimal)):
         try:
-            return Decimal(sent) == argument  # 42.0 equals 42
-        except InvalidOperation:
+            return _NUMBER.fullmatch(sent) is not None and Decimal(sent) == argument  # 42.0 equals 42
+        except InvalidOperation:  # an exponent beyond all measure
             return False
     return isinstance(argument, str) and sent == argument
 
 
-def _decode(name: str, sent: str) -> str:
+def _decoded(name: str, headers: Headers) -> str | None:
     """
-    Return the text that a header value stands for: itself, or what is wrapped in ``=?base64?…?=``.
+    Return the text that a header stands for: itself, or what is wrapped in ``=?base64?…?=``; ``None``: it is missing.
 
     Raises:
 
         HeaderMismatch: It has characters that a header value may not have, or its wrapping is not canonical Base64 of
             UTF-8 text.
     """
+    sent = headers.get(name.lower())
+    if sent is None:
+        return None
     if not _VISIBLE.fullmatch(sent):
         raise HeaderMismatch(f"header {name} has characters that must be Base64-encoded")
     wrapped = _ENCODED.fullmatch(sent)

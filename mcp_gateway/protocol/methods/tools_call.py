@@ -8,8 +8,8 @@ from typing import Any
 from ... import caller, jsontext
 from ...faults import InvalidParams
 from ...jsontext import Fragment
-from ...toolservice.outcome import Failure
 from ...tools import arguments, calling
+from ...toolservice.outcome import Failure
 from ..era import Request, Result
 from ..shapes import Shape, faults, record, text
 
@@ -42,7 +42,7 @@ def answer(request: Request) -> Result:
     if wrong:
         raise InvalidParams("; ".join(wrong))
     given = params.get("arguments", {})
-    request.era.admit_name(params["name"], request.headers)
+    request.era.admit_name(request.message, request.headers)
     tool = calling.find(request.route, params["name"])
     request.seen.tool, request.seen.service = tool.name, tool.service
     request.era.admit_call(tool, given, request.headers)
