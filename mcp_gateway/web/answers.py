@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flask import Response
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from .. import jsontext
 from ..caller import Correlation
 from ..faults import HttpFault
-
-WORDS = {
-    400: ("bad_request", "the request could not be read"),
-    404: ("not_found", "there is nothing at this path"),
-    405: ("method_not_allowed", "this path takes POST only"),
-}
-"""The error word and sentence of each status that Flask itself may answer with."""
 
 
 def json_answer(
     status: int, body: bytes, correlation: Correlation, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return an answer with a JSON body, or with none at all when *body* is empty."""
-    response = Response(body, status=status, content_type="application/json" if body else None)
+    response = Response(body, status=status, content_type="application/json")
+    if not body:
+        del response.headers["Content-Type"]
     response.headers.extend(headers or {})
     response.headers["guid"] = correlation.guid
     response.headers["x-request-id"] = correlation.request_id
@@ -44,7 +39,10 @@ def refused(fault: HttpFault, correlation: Correlation) -> Response:
 
 
 def unrouted(fault: HTTPException, correlation: Correlation) -> Response:
-    """Return the answer to a request that reached no route: an unknown path, or another method than POST."""
-    status = fault.code or 500
-    error, message = WORDS.get(status, ("http_error", fault.name.lower()))
-    return http_error(status, error, message, correlation, {"Allow": "POST"} if status == 405 else None)
+    """Return the answer to a request that reached no view: an unknown path, a method that the path does not take."""
+    if isinstance(fault, MethodNotAllowed):
+        methods = ", ".join(sorted(fault.valid_methods or ()))
+        return http_error(405, "method_not_allowed", f"this path takes {methods} only", correlation, {"Allow": methods})
+    if isinstance(fault, NotFound):
+        return http_error(404, "not_found", "there is nothing at this path", correlation)
+    return http_error(500, "internal_error", "the gateway failed", correlation)

@@ -34,7 +34,7 @@ class Policy:
 
     @classmethod
     def of(cls, profile: str, allowed_hosts: Collection[str], allowed_origins: Collection[str]) -> Policy:
-        """Return the policy of a configuration: without ``allowed_hosts``, loopback names in local and any elsewhere."""
+        """Return a configuration's policy: without ``allowed_hosts``, loopback names in local and any elsewhere."""
         local = profile == "local"
         hosts = frozenset(host.lower() for host in allowed_hosts) or (LOOPBACK if local else None)
         return cls(hosts, frozenset(origin.lower() for origin in allowed_origins), local)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from ..caller import correlate
 from ..faults import HttpFault
@@ -16,15 +16,11 @@ from .requests import EnvironHeaders
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths that answer whatever ``Host`` says: an orchestrator asks by address."""
 
-_PREFLIGHT = {
-    "Access-Control-Allow-Methods": "POST",
-    "Access-Control-Allow-Headers": (
-        "accept, content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id, "
-        "guid, x-request-id, employee-no, virtual-employee-no, traceparent, tracestate, baggage"
-    ),
-    "Access-Control-Max-Age": "600",
-}
-_PARAMETER = re.compile(r"\bmcp-param-[a-z0-9-]+")
+_ALLOWED = (
+    "accept, content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id, "
+    "guid, x-request-id, employee-no, virtual-employee-no, traceparent, tracestate, baggage"
+)
+_PARAMETER = re.compile(r"(?<![^\s,])mcp-param-[a-z0-9-]+(?![^\s,])")
 _EXPOSED = "guid, x-request-id, mcp-session-id"
 
 
@@ -33,19 +29,18 @@ def install(app: Flask, policy: Policy) -> None:
 
     @app.before_request
     def before() -> Response | None:
-        if request.path in PROBES:
-            return None
         headers = EnvironHeaders(request.environ)
+        unrouted = request.routing_exception
         try:
-            checks.check_host(policy, headers.get("host"))
-            unrouted = request.routing_exception
-            if unrouted is not None and not isinstance(unrouted, MethodNotAllowed):
+            if request.path not in PROBES:
+                checks.check_host(policy, headers.get("host"))
+            if isinstance(unrouted, NotFound):
                 return None
             checks.check_origin(policy, headers.get("origin"))
         except HttpFault as fault:
             return answers.refused(fault, correlate(headers))
-        if request.method == "OPTIONS" and headers.get("origin") is not None:
-            return answers.json_answer(204, b"", correlate(headers), {**_PREFLIGHT, **_wanted_parameters(headers)})
+        if _is_preflight(unrouted, headers):
+            return answers.json_answer(204, b"", correlate(headers), _preflight(headers))
         return None
 
     @app.after_request
@@ -62,7 +57,21 @@ def install(app: Flask, policy: Policy) -> None:
         return answers.unrouted(fault, correlate(EnvironHeaders(request.environ)))
 
 
-def _wanted_parameters(headers: EnvironHeaders) -> dict[str, str]:
-    """Return the allowed headers with those ``Mcp-Param-*`` that the page asks for: only tools know their names."""
+def _is_preflight(unrouted: Exception | None, headers: EnvironHeaders) -> bool:
+    """Return whether a browser asks what it may send to a path that takes POST."""
+    return (
+        request.method == "OPTIONS"
+        and headers.get("origin") is not None
+        and isinstance(unrouted, MethodNotAllowed)
+        and "POST" in (unrouted.valid_methods or ())
+    )
+
+
+def _preflight(headers: EnvironHeaders) -> dict[str, str]:
+    """Return what a page may send, with those ``Mcp-Param-*`` that it asks for: only tools know their names."""
     wanted = _PARAMETER.findall((headers.get("access-control-request-headers") or "").lower())
-    return {"Access-Control-Allow-Headers": ", ".join([_PREFLIGHT["Access-Control-Allow-Headers"], *wanted])}
+    return {
+        "Access-Control-Allow-Methods": "POST",
+        "Access-Control-Allow-Headers": ", ".join([_ALLOWED, *wanted]),
+        "Access-Control-Max-Age": "600",
+    }

@@ -1,4 +1,4 @@
-"""The probes: ``/healthz`` (this process serves) and ``/readyz`` (every route has tools), contract: beside the routes."""
+"""The probes: ``/healthz`` (this process serves) and ``/readyz`` (every route has tools)."""
 
 from __future__ import annotations
 
