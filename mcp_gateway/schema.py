@@ -97,6 +97,8 @@ def compile(text: bytes | str) -> Schema:
         )
     except ValidationError as fault:
         raise BadSchema(_why_refused(fault)) from None
+    except ValueError:
+        raise BadSchema("it is nested deeper than the schema engine reads (255 levels)") from None
 
 
 def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:

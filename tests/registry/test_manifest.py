@@ -135,14 +135,28 @@ def test_each_entry_of_a_manifest_is_served_or_left_out_with_its_place_and_reaso
         assert left_out.reason
 
 
-@pytest.mark.parametrize("keyword", ["not", "items", "properties"])
-def test_a_schema_that_is_nested_deeply_is_no_reason_to_fall_over(keyword):
+def nested_schema(levels: int) -> bytes:
     nested = '{"type": "string"}'
-    for _ in range(240):
-        nested = f'{{"properties": {{"a": {nested}}}}}' if keyword == "properties" else f'{{"{keyword}": {nested}}}'
+    for _ in range(levels):
+        nested = f'{{"not": {nested}}}'
     entry = json.dumps(tool("deep")).replace('{"type": "string", "description": "What for."}', nested)
-    loaded = read(b'{"manifestVersion": "1", "tools": [%s]}' % entry.encode(), service="core-tools")
-    assert len(loaded.tools) + len(loaded.left_out) == 1
+    return b'{"manifestVersion": "1", "tools": [%s, %s]}' % (entry.encode(), json.dumps(tool()).encode())
+
+
+def test_a_schema_that_is_nested_deeply_is_left_out_alone():
+    loaded = read(nested_schema(400), service="core-tools")
+    assert [entry.name for entry in loaded.tools] == ["search"]
+    reason = "it is nested deeper than the schema engine reads (255 levels)"
+    assert loaded.left_out == (LeftOut("deep", "tools[0].inputSchema", reason),)
+
+
+def test_a_schema_that_is_nested_a_hundred_times_is_served():
+    assert [entry.name for entry in read(nested_schema(100), service="core-tools").tools] == ["deep", "search"]
+
+
+def test_a_manifest_that_is_nested_too_deeply_is_a_fault():
+    with pytest.raises(ManifestFault, match="nested deeper than"):
+        read(nested_schema(2000), service="core-tools")
 
 
 # --- one tool --------------------------------------------------------------------------------------------------------
