@@ -85,6 +85,10 @@ class Talk:
         with socket.socket(fileno=socket.dup(self._sock.fileno())) as raw:
             raw.sendall(data)
 
+    def wait_for_bytes(self) -> None:
+        """Wait until there is something to read, and leave it there."""
+        self._sock.recv(1, socket.MSG_PEEK)
+
     def stay(self) -> None:
         """Keep the connection open until the caller has gone."""
         while self._sock.recv(65_536):
@@ -218,7 +222,13 @@ def mute(talk: Talk) -> None:
 
 
 def reset_at_once(talk: Talk) -> None:
-    """Reset the connection before the request is read."""
+    """Reset the connection, perhaps before the request has left."""
+    talk.reset()
+
+
+def reset_before_reading(talk: Talk) -> None:
+    """Reset the connection when the request is there, without reading it."""
+    talk.wait_for_bytes()
     talk.reset()
 
 
@@ -332,7 +342,7 @@ HOSTILE: dict[str, Script] = {
     "dripping chunks": dripping(JSON_HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
     "dripping trailers": dripping(JSON_HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"X: y\r\n"),
     "endless trailers": repeating(JSON_HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X-Trailer: endless\r\n"),
-    "reset before reading": reset_at_once,
+    "reset before reading": reset_before_reading,
     "reset after reading": reset_after_reading,
     "closed without a word": closing,
     "closed within the head": sending(b"HTTP/1.1 200 OK\r\nContent-Ty"),

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Timeout
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import NewConnectionError
 
 from .exchange import Exchange, Phase
 from .sockets import DeadlineSocket, DeadlineTLSSocket, dial
@@ -183,10 +184,14 @@ class BoundConnection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         peer, exchange = self.exchange.peer, self.exchange
         deadline = exchange.deadline.within(peer.connect_timeout_s)
-        exchange.phase = Phase.LOOKING_UP
-        addresses = peer.addresses.get(deadline)
-        exchange.phase = Phase.CONNECTING
-        sock = dial(addresses, deadline)
+        try:
+            exchange.phase = Phase.LOOKING_UP
+            addresses = peer.addresses.get(deadline)
+            exchange.phase = Phase.CONNECTING
+            sock = dial(addresses, deadline)
+        except (OSError, ValueError) as fault:
+            # A bare ECONNRESET would be taken for one while sending: urllib3 goes on after it, without a socket.
+            raise NewConnectionError(self, "no connection") from fault
         exchange.phase = Phase.SECURING
         return sock
 
@@ -196,7 +201,8 @@ class BoundConnection(HTTPConnection):
         sock = cast(DeadlineSocket | None, self.sock)
         return (
             sock is not None
-            and not (sock.worn or self.exchange.failed)
+            and self.exchange.settled
+            and not sock.worn
             and time.monotonic() - sock.rested_since < self.exchange.peer.idle_limit_s
             and super().is_connected
         )

@@ -53,11 +53,11 @@ class Exchange:
 
         sent: Some of the request may have left this process.
 
-        failed: It ended in a fault; its connection must not be used again.
+        settled: Its answer was taken, whole and decoded; only then may its connection be used again.
     """
 
     peer: Peer
     deadline: Deadline
     phase: Phase = Phase.LOOKING_UP
     sent: bool = False
-    failed: bool = False
+    settled: bool = False

@@ -127,12 +127,10 @@ class HttpClient:
             timeout = cast(Any, ExchangeTimeout(exchange))
             with self._adapter.send(request, stream=True, timeout=timeout) as response:
                 exchange.phase = Phase.ANSWERED
-                return _answer(response, max_bytes)
-        except Unanswered:
-            exchange.failed = True
-            raise
+                answer = _answer(response, max_bytes)
+                exchange.settled = True
+                return answer
         except FOREIGN as fault:
-            exchange.failed = True
             raise translate(fault, exchange) from fault
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import socket
 import ssl
@@ -114,14 +115,23 @@ def test_a_hostile_peer_ends_in_its_fault_within_the_budget_and_harms_no_later_c
 
     fault = fault_of(client, BUDGET_S if EXPECTED[name] is BUDGET else 10.0)
 
-    reason, delivery, detail = EXPECTED[name]
-    assert (fault.reason, fault.detail) == (reason, detail)
-    # A reset may be there before the first byte has left; then nothing was sent, and that is what is said.
-    assert fault.delivery is delivery or name == "reset before reading"
+    assert (fault.reason, fault.delivery, fault.detail) == EXPECTED[name]
     assert post(client, b'{"n": 2}').body == b'{"n": 2}'
     assert peer.connections == 2
     bodies = [request.body for request in peer.requests]
     assert bodies == ([b'{"n": 2}'] if name == "reset before reading" else [b'{"n": 1}', b'{"n": 2}'])
+
+
+def test_a_reset_is_said_to_be_sent_only_when_something_may_have_been(serve: Serve, connect: Connect) -> None:
+    peer = serve(peers.reset_at_once)
+    client = connect(peer)
+
+    for _ in range(20):
+        fault = fault_of(client)
+        # The reset races the connect and the first byte.
+        assert fault.reason in (Reason.REFUSED, Reason.CONNECTION_LOST)
+        assert fault.delivery is Delivery.NOT_SENT or fault.reason is Reason.CONNECTION_LOST
+    assert not peer.requests
 
 
 def test_a_good_answer_comes_whole_with_its_headers_in_lower_case(serve: Serve, connect: Connect) -> None:
@@ -439,6 +449,16 @@ def test_a_name_that_does_not_resolve_was_not_sent(connect: Connect) -> None:
         Delivery.NOT_SENT,
         "its host name could not be resolved",
     )
+
+
+@pytest.mark.parametrize("kind", [ConnectionResetError, BrokenPipeError, UnicodeError])
+def test_whatever_goes_wrong_before_there_is_a_connection_was_not_sent(kind: type[Exception], connect: Connect) -> None:
+    def failing(*_: object) -> list[object]:
+        raise kind(errno.ECONNRESET, "Connection reset by peer")
+
+    fault = fault_of(connect("http://tools.example:1", addresses=HostAddresses("tools.example", 1, lookup=failing)))
+
+    assert (fault.reason, fault.delivery) == (Reason.REFUSED, Delivery.NOT_SENT)
 
 
 def test_a_resolver_that_hangs_is_given_up_when_the_budget_ends(connect: Connect) -> None:
