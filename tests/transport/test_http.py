@@ -436,6 +436,23 @@ def test_a_closed_client_refuses_and_sends_nothing(serve: Serve, connect: Connec
 # Names
 
 
+def test_a_host_name_is_resolved_and_each_of_its_addresses_tried(serve: Serve, connect: Connect) -> None:
+    peer = serve(good)
+
+    assert post(connect(f"http://localhost:{peer.port}")).body == b'{"n": 1}'
+    assert peer.requests[0].headers["host"] == f"localhost:{peer.port}"
+
+
+def test_a_numeric_ipv6_address_is_called(connect: Connect) -> None:
+    with socket.socket(socket.AF_INET6) as unused:
+        try:
+            unused.bind(("::1", 0))
+        except OSError:
+            pytest.skip("the machine has no IPv6")
+
+        assert fault_of(connect(f"http://[::1]:{unused.getsockname()[1]}")).detail == "the connection was refused"
+
+
 def test_a_name_that_does_not_resolve_was_not_sent(connect: Connect) -> None:
     def unknown(*_: object) -> list[object]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
