@@ -1,0 +1,111 @@
+"""``mcp-gateway check``: is the configuration right, and, if asked, are the manifests."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+
+from ..config.model import Config, Route
+from ..protocol import eras
+from ..registry.loader import Loader
+from ..registry.snapshot import RouteStatus, ServiceReport, Tool
+from ..registry.snapshots import Snapshots
+from ..registry.source import SourceFault
+from . import options as shared
+from .target import USER_AGENT
+from .terminal import Failed, one_line
+
+_UNKEPT_SCHEMA = (
+    "shows an outputSchema on a route with structured_output: false; clients throw its answers away, as they have no "
+    "structuredContent"
+)
+
+
+def add(commands: shared.Commands) -> None:
+    """Add the command."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        "check",
+        help="check the configuration, and the manifests too with --fetch",
+        description="Check the configuration: every fault is a line on standard error. With --fetch, load every "
+        "manifest once too. Exit status 1 when there is a fault, a Tool Service does not load, or a tool is left out; "
+        "warnings alone are no fault.",
+    )
+    shared.add_config(command)
+    command.add_argument("--fetch", action="store_true", help="load every manifest once, and say what is served")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """
+    Check and say what was found.
+
+    Raises:
+
+        Failed: The configuration is faulty, or a portal does not say what the routes are.
+    """
+    config = shared.read_config(options)
+    print(f"{shared.config_path(options)}: no faults (profile {config.profile})")
+    if options.fetch:
+        return _fetch(config)
+    for route in config.routes:
+        print(_summary(route))
+    if config.registry.source == "portal":
+        print("the routes come from the portal; --fetch asks it")
+    return 0
+
+
+def _summary(route: Route) -> str:
+    services = ", ".join(f"{service.name} ({service.base_url})" for service in route.tool_services)
+    return one_line(f"route {route.key}: {route.public_path}, MCP {', '.join(route.protocol_versions)}: {services}")
+
+
+def _fetch(config: Config) -> int:
+    routes: dict[str, Route] = {}
+    loader = Loader(
+        config,
+        versions=eras.VERSIONS,
+        snapshots=Snapshots(),
+        user_agent=USER_AGENT,
+        on_routes=lambda loaded: routes.update({route.key: route for route in loaded}),
+    )
+    try:
+        statuses = loader.load_once()
+    except SourceFault as fault:
+        raise Failed(f"registry.source {config.registry.source}: {fault}") from None
+    for line in _report(statuses, routes):
+        print(one_line(line))
+    return 0 if all(map(_is_whole, statuses)) else 1
+
+
+def _is_whole(status: RouteStatus) -> bool:
+    return status.error is None and not any(report.error or report.left_out for report in status.services)
+
+
+def _report(statuses: tuple[RouteStatus, ...], routes: Mapping[str, Route]) -> Iterator[str]:
+    for status in statuses:
+        yield _summary(routes[status.route])
+        if status.error:
+            yield f"  FAULT: {status.error}"
+        tools = status.snapshot.tools if status.snapshot else ()
+        for report in status.services:
+            mine = [tool for tool in tools if tool.service == report.name]
+            yield from _of_service(report, mine, routes[status.route])
+
+
+def _of_service(report: ServiceReport, tools: list[Tool], route: Route) -> Iterator[str]:
+    yield f"  Tool Service {report.name}: {report.state}, {len(tools)} tool{'' if len(tools) == 1 else 's'}"
+    if report.error:
+        yield f"    FAULT: {report.error}"
+    for tool in tools:
+        yield f"    {tool.name}"
+    for left in report.left_out:
+        yield f"    LEFT OUT: {left.tool}: {left.place}: {left.reason}"
+    for tool in tools:
+        for warning in _warnings(tool, route):
+            yield f"    warning: {tool.name}: {warning}"
+
+
+def _warnings(tool: Tool, route: Route) -> Iterator[str]:
+    yield from tool.warnings
+    if tool.output_schema is not None and not route.structured_output:
+        yield _UNKEPT_SCHEMA

@@ -1,0 +1,79 @@
+"""``mcp-gateway serve``: checks the configuration, then becomes gunicorn."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from .. import boot
+from ..config.load import ConfigFaults
+from . import options as shared
+from .terminal import Failed
+
+SETTINGS = Path(__file__).resolve().parents[2] / "gunicorn.conf.py"
+"""How gunicorn is run. It stands beside the package in a clone and in the image."""
+
+APPLICATION = "mcp_gateway.boot:gateway()"
+"""What ``wsgi:app`` is too; named so, a ``wsgi.py`` of the folder that the command is called in is not in its way."""
+
+Execute = Callable[[str, list[str], dict[str, str]], None]
+
+
+def add(commands: shared.Commands) -> None:
+    """Add the command."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        "serve",
+        help="start the gateway",
+        description="Start the gateway in this process, under gunicorn. SIGTERM and Ctrl-C end it; SIGHUP makes it "
+        "read its configuration and the manifests anew. The configuration is checked first.",
+    )
+    shared.add_config(command)
+    command.add_argument(
+        "--host", help="address to listen on (default: HOST, else 127.0.0.1 in profile local and 0.0.0.0 in production)"
+    )
+    command.add_argument("--port", help="port to listen on (default: PORT, else 8080)")
+    command.add_argument("--workers", help="worker processes (default: WEB_CONCURRENCY, else one for each CPU)")
+    command.add_argument("--threads", help="threads of each worker (default: GUNICORN_THREADS, else 64)")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, execute: Execute = os.execve, settings: Path = SETTINGS) -> int:
+    """
+    Become gunicorn: when all is well, nothing comes back from here.
+
+    Args:
+
+        execute: Replaces this process.
+
+        settings: gunicorn's settings.
+
+    Raises:
+
+        Failed: The configuration or the environment is faulty, or *settings* is not there.
+    """
+    shared.read_config(options)
+    environ = environment(options, os.environ)
+    try:
+        boot.settings(environ)
+    except ConfigFaults as faulty:
+        raise Failed("\n".join(faulty.faults)) from None
+    if not settings.is_file():
+        raise Failed(f"{settings} is not there: serve works from a clone of the project, or in its image")
+    sys.stdout.flush()
+    execute(sys.executable, [sys.executable, "-m", "gunicorn", "-c", str(settings), APPLICATION], environ)
+    return 0
+
+
+def environment(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment that the settings are read from: what is there already, under what the options say."""
+    said = {
+        "MCP_GATEWAY_CONFIG": options.config,
+        "HOST": options.host,
+        "PORT": options.port,
+        "WEB_CONCURRENCY": options.workers,
+        "GUNICORN_THREADS": options.threads,
+    }
+    return {**environ, **{name: str(value) for name, value in said.items() if value is not None}}
