@@ -24,7 +24,7 @@ try:
 except ConfigFaults as faulty:
     _refuse(faulty)
 
-bind = f"{_settings.host}:{_settings.port}"
+bind = _settings.bind
 workers = _settings.workers
 threads = _settings.threads
 worker_class = "gthread"

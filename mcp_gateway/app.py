@@ -1,8 +1,8 @@
 """
 The only place that joins the rooms: a configuration in, something that serves out.
 
-``Gateway`` is what a worker holds: the routes as they are now, behind one WSGI callable, and the loader that keeps their
-tools fresh. ``create_app`` makes the Flask application for one set of routes.
+``Gateway`` is what a worker holds: the routes as they are now, behind one WSGI callable, and the loader that keeps
+their tools fresh. ``create_app`` makes the Flask application for one set of routes.
 """
 
 from __future__ import annotations

@@ -42,6 +42,11 @@ class Settings:
     workers: int
     threads: int
 
+    @property
+    def bind(self) -> str:
+        """Where to listen, as gunicorn takes it: an IPv6 address stands in brackets."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
 
 _boot: Boot | None = None
 """What the master has read; workers are forked with it. ``None``: there is no master of ours."""

@@ -75,7 +75,8 @@ class Caller:
 def correlate(headers: Headers) -> Correlation:
     """Settle ``guid`` and ``x-request-id`` for an answer; a malformed one is replaced, never echoed."""
     return Correlation(
-        guid=_matching(headers, "guid", GUID) or new_id(), request_id=_matching(headers, "x-request-id", SAFE_ID) or new_id()
+        guid=_matching(headers, "guid", GUID) or new_id(),
+        request_id=_matching(headers, "x-request-id", SAFE_ID) or new_id(),
     )
 
 
@@ -99,7 +100,7 @@ def identify(headers: Headers, correlation: Correlation) -> Caller:
 
 
 def trace(headers: Headers, meta: Mapping[str, Any]) -> Trace:
-    """Read the trace context: each member of ``params._meta`` wins over the header of its name; invalid ones are dropped."""
+    """Read the trace context: a member of ``_meta`` wins over the header of its name, and invalid ones are dropped."""
 
     def read(name: str, pattern: re.Pattern[str]) -> str | None:
         value = meta.get(name, headers.get(name))

@@ -1,0 +1,212 @@
+"""How the gateway comes up: what the first start refuses, what a reload keeps, and how the server is run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from road import parsed
+from werkzeug.test import Client
+
+from mcp_gateway import boot
+from mcp_gateway.app import Gateway
+from mcp_gateway.config.load import ConfigFaults
+
+GOOD = """
+profile: local
+server: {name: first}
+routes:
+  - key: core
+    public_path: /mcp/core
+    tool_services: [{name: core-tools, base_url: "http://127.0.0.1:9100"}]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A configuration file that the environment names; no master has read it yet, and the log is as it was after."""
+    path = tmp_path / "config" / "gateway.yaml"
+    path.parent.mkdir()
+    path.write_text(GOOD, encoding="utf-8")
+    monkeypatch.setenv("MCP_GATEWAY_CONFIG", str(path))
+    monkeypatch.setattr(boot, "_boot", None)
+    package = logging.getLogger("mcp_gateway")
+    before = (package.handlers[:], package.propagate, package.level)
+    yield path
+    package.handlers[:], package.propagate = before[0], before[1]
+    package.setLevel(before[2])
+
+
+def name(gateway: Gateway) -> str:
+    """Return who the gateway says it is."""
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "x", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+    }
+    answer = Client(gateway).post("/mcp/core", json=body)
+    served: str = parsed(answer)["result"]["serverInfo"]["name"]
+    return served
+
+
+def test_the_first_start_refuses_a_faulty_configuration_with_a_line_for_each_fault(file: Path) -> None:
+    file.write_text(GOOD.replace("/mcp/core", "mcp/core").replace("http://", "ftp://"), encoding="utf-8")
+
+    with pytest.raises(ConfigFaults) as refused:
+        boot.first(os.environ, 310)
+
+    assert [fault.split(":")[0] for fault in refused.value.faults] == [
+        "routes[0].public_path",
+        "routes[0].tool_services[0].base_url",
+    ]
+
+
+def test_the_first_start_refuses_calls_that_may_outlast_the_patience_of_the_server(file: Path) -> None:
+    with pytest.raises(ConfigFaults) as refused:
+        boot.first(os.environ, 300)
+
+    assert refused.value.faults[0].startswith("limits.interaction_timeout_s:")
+
+
+def test_a_worker_serves_what_the_master_has_read(file: Path) -> None:
+    boot.first(os.environ, 310)
+    file.write_text("nonsense", encoding="utf-8")
+
+    worker = boot.gateway()
+
+    assert name(worker) == "first"
+    assert worker.health().configuration_faults == ()
+
+
+def test_a_reload_takes_a_configuration_that_is_right(file: Path) -> None:
+    boot.first(os.environ, 310)
+    file.write_text(GOOD.replace("first", "second"), encoding="utf-8")
+
+    boot.again(os.environ, 310)
+
+    assert name(boot.gateway()) == "second"
+
+
+def test_a_reload_of_a_faulty_configuration_keeps_the_last_good_one_and_shows_every_fault(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boot.first(os.environ, 310)
+    file.write_text(GOOD.replace("/mcp/core", "mcp/core").replace("http://", "ftp://"), encoding="utf-8")
+
+    boot.again(os.environ, 310)
+
+    worker = boot.gateway()
+    assert name(worker) == "first"
+    faults = parsed(Client(worker).get("/readyz"))["configurationFaults"]
+    assert [fault.split(":")[0] for fault in faults] == ["routes[0].public_path", "routes[0].tool_services[0].base_url"]
+    logged = capsys.readouterr().err
+    assert all(f"the new configuration is not taken: {fault}" in logged for fault in faults)
+
+
+def test_a_reload_after_the_fault_is_mended_forgets_it(file: Path) -> None:
+    boot.first(os.environ, 310)
+    file.unlink()
+    boot.again(os.environ, 310)
+    assert boot.gateway().health().configuration_faults
+    file.write_text(GOOD.replace("first", "third"), encoding="utf-8")
+
+    boot.again(os.environ, 310)
+
+    assert boot.gateway().health().configuration_faults == ()
+    assert name(boot.gateway()) == "third"
+
+
+def test_a_reload_before_any_start_is_a_first_start(file: Path) -> None:
+    boot.again(os.environ, 310)
+
+    assert name(boot.gateway()) == "first"
+
+
+def test_without_a_master_a_worker_reads_the_configuration_itself(file: Path) -> None:
+    assert name(boot.gateway()) == "first"
+
+    file.write_text("nonsense: 1", encoding="utf-8")
+    with pytest.raises(ConfigFaults):
+        boot.gateway()
+
+
+@pytest.mark.parametrize(("profile", "as_json"), [("local", False), ("production", True)])
+def test_production_logs_json_and_local_logs_for_people(
+    file: Path, capsys: pytest.CaptureFixture[str], profile: str, as_json: bool
+) -> None:
+    file.write_text(GOOD.replace("profile: local", f"profile: {profile}"), encoding="utf-8")
+
+    name(boot.gateway())
+
+    line = capsys.readouterr().err.strip()
+    if as_json:
+        assert json.loads(line)["route"] == "core"
+    else:
+        assert "route=core" in line
+        assert "sessionId" not in line
+
+
+def test_the_environment_says_how_much_is_logged(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_GATEWAY_LOG_LEVEL", "error")
+
+    name(boot.gateway())
+
+    assert capsys.readouterr().err == ""
+
+
+# --- how the server is run -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("profile", "environ", "bind"),
+    [
+        ("local", {}, "127.0.0.1:8080"),
+        ("production", {}, "0.0.0.0:8080"),
+        ("local", {"HOST": "0.0.0.0", "PORT": "9000"}, "0.0.0.0:9000"),
+        ("production", {"HOST": "::1", "PORT": "65535"}, "[::1]:65535"),
+        ("local", {"HOST": "", "PORT": ""}, "127.0.0.1:8080"),
+    ],
+)
+def test_the_server_listens_where_it_is_told_or_where_the_profile_says(
+    file: Path, profile: str, environ: dict[str, str], bind: str
+) -> None:
+    file.write_text(GOOD.replace("profile: local", f"profile: {profile}"), encoding="utf-8")
+
+    assert boot.settings({"MCP_GATEWAY_CONFIG": str(file), **environ}).bind == bind
+
+
+def test_the_environment_says_how_many_workers_and_threads_there_are(file: Path) -> None:
+    environ = {"MCP_GATEWAY_CONFIG": str(file)}
+    told = boot.settings({**environ, "WEB_CONCURRENCY": "3", "GUNICORN_THREADS": "7"})
+    usual = boot.settings(environ)
+
+    assert (told.workers, told.threads) == (3, 7)
+    assert (usual.workers, usual.threads) == (os.cpu_count(), 64)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "x", "1.5", "70000", "١", "9" * 5000])
+def test_a_number_that_is_none_is_refused_by_its_name(file: Path, value: str) -> None:
+    wrong = {"MCP_GATEWAY_CONFIG": str(file), "PORT": value, "WEB_CONCURRENCY": value, "GUNICORN_THREADS": value}
+
+    with pytest.raises(ConfigFaults) as refused:
+        boot.settings(wrong)
+
+    assert refused.value.faults == (
+        "PORT: must be a whole number from 1 to 65535",
+        "WEB_CONCURRENCY: must be a whole number from 1 to 1024",
+        "GUNICORN_THREADS: must be a whole number from 1 to 4096",
+    )
+
+
+def test_a_reload_asks_how_to_run_the_server_without_reading_a_file_that_is_faulty_now(file: Path) -> None:
+    boot.first(os.environ, 310)
+    file.unlink()
+
+    assert boot.settings(os.environ).host == "127.0.0.1"
