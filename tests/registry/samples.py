@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,9 +28,10 @@ def manifest(*tools: Any, **fields: Any) -> bytes:
 
 class DocumentServer:
     """
-    Answers every GET with its document. It keeps its port while it is down.
+    Answers every GET with its document, and keeps connections open. It keeps its port while it is down.
 
-    ``gate`` cleared: requests wait. ``tagged``: with an ``ETag``, and 304 to a request that knows it.
+    ``gate`` cleared: requests wait. ``tagged``: with an ``ETag``, and 304 to a request that knows it. ``accepted``
+    counts the connections so far; ``connections`` are those that are open.
     """
 
     def __init__(self, document: bytes = b"", *, up: bool = True) -> None:
@@ -41,6 +43,8 @@ class DocumentServer:
         self.gate.set()
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.answered: list[int] = []
+        self.accepted = 0
+        self.connections: set[socket.socket] = set()
         self.port = free_port()
         self.base_url = f"http://127.0.0.1:{self.port}"
         self._server: ThreadingHTTPServer | None = None
@@ -51,6 +55,18 @@ class DocumentServer:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def setup(self) -> None:
+                outer.accepted += 1
+                outer.connections.add(self.request)
+                super().setup()
+
+            def finish(self) -> None:
+                super().finish()
+                outer.connections.discard(self.request)
+
             def do_GET(self) -> None:
                 outer.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
                 outer.gate.wait(30)
@@ -84,6 +100,11 @@ class DocumentServer:
         if self._server is not None:
             self.gate.set()
             self._server.shutdown()
+            for connection in list(self.connections):
+                try:
+                    connection.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    continue
             self._server.server_close()
             self._thread.join(10)
             self._server = None

@@ -204,6 +204,35 @@ def test_a_route_is_served_as_soon_as_its_own_services_have_answered(serve):
     worker.loader.stop()
 
 
+def test_a_route_is_served_when_each_of_its_services_has_had_its_first_turn(serve):
+    slow, quick = serve(manifest(tool("a"))), serve(manifest(tool("b")))
+    slow.gate.clear()
+    worker = Worker(config(route(service(slow), service(quick, "quick"))))
+    starter = threading.Thread(target=worker.loader.start)
+    starter.start()
+    worker.wait_for(lambda: worker.loader.status(), "first status")
+    worker.wait_for(lambda: worker.states()[1] is ServiceState.LOADED, "load of the quick service")
+    assert worker.tools() is None
+    slow.gate.set()
+    starter.join()
+    assert worker.tools() == ["a", "b"]
+    worker.loader.stop()
+
+
+def test_a_portal_and_a_service_that_are_slow_one_after_the_other_hold_the_boot_no_longer_than_the_budget(serve, boot):
+    silent = serve(manifest(tool("a")))
+    portal = serve(listed(portal_route(silent)))
+    silent.gate.clear()
+    portal.gate.clear()
+    opener = threading.Timer(1.5, portal.gate.set)
+    opener.start()
+    started = time.monotonic()
+    worker = boot(config(portal=portal.base_url, budget=2))
+    assert time.monotonic() - started < 3
+    opener.join()
+    worker.wait_for(lambda: silent.requests, "request at the service")
+
+
 def test_a_service_that_lies_is_left_out_with_its_reason(serve, boot):
     worker = boot(config(route(service(serve(b"<html>")), service(serve(manifest(tool("b"))), "extra"))))
     assert worker.tools() == ["b"]
@@ -271,6 +300,13 @@ def test_a_reload_that_fails_keeps_the_last_good_tools_and_says_so(serve, boot):
     worker.wait_for(lambda: worker.states() == [ServiceState.LOADED], "recovery")
     assert server.answered[-1] == 304
     assert worker.status().services[0].error is None
+
+
+def test_a_service_that_has_been_loaded_is_asked_again_at_the_refresh_interval_however_often_it_fails(serve, boot):
+    server = serve(manifest(tool("a")))
+    worker = boot(config(route(service(server)), interval=0.01))
+    server.status = 503
+    wait_until(lambda: worker.status().failures > 25, "26 failures", 5)
 
 
 def test_a_reload_that_lies_keeps_the_last_good_tools(serve, boot):
@@ -390,6 +426,16 @@ def test_stopping_is_prompt_whatever_is_under_way(serve, boot):
     worker.loader.stop()
     assert time.monotonic() - started < 5
     assert registry_threads() == []
+
+
+def test_no_connection_stays_open_after_the_end(serve, boot):
+    server, portal = serve(manifest(tool("a"))), serve()
+    portal.document = listed(portal_route(server))
+    worker = boot(config(portal=portal.base_url))
+    assert (len(server.connections), len(portal.connections)) == (1, 1)
+    worker.loader.stop()
+    worker.wait_for(lambda: not server.connections, "end of the connection to the service")
+    worker.wait_for(lambda: not portal.connections, "end of the connection to the portal")
 
 
 def test_what_was_published_stays_after_the_end(serve, boot):
@@ -538,6 +584,18 @@ def test_a_service_that_a_route_loses_is_gone_before_the_new_routes_are_announce
     worker.wait_for(lambda: len(worker.routes) == 2, "new routes")
     assert worker.served_when_announced[1] == {"core": ["a"]}
     assert len(worker.status().services) == 1
+
+
+def test_what_a_changed_route_keeps_goes_on_and_what_it_loses_is_let_go(serve, boot):
+    kept, lost = serve(manifest(tool("a"))), serve(manifest(tool("b")))
+    portal = serve(listed(portal_route(kept, lost)))
+    worker = boot(config(portal=portal.base_url, interval=0.05))
+    portal.document = listed(portal_route(kept, title="Other"))
+    worker.wait_for(lambda: len(worker.routes) == 2, "new routes")
+    worker.wait_for(lambda: not lost.connections, "end of the connection to the lost service")
+    asked = len(kept.requests)
+    worker.wait_for(lambda: len(kept.requests) > asked + 1, "refresh")
+    assert kept.accepted == 1
 
 
 def test_a_service_that_moves_is_loaded_anew(serve, boot):
