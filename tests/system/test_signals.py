@@ -76,3 +76,14 @@ def outcome_of(answer: Future[Answer]) -> str:
         return answer.result(20).text
     except (OSError, HTTPException):
         return "cut"
+
+
+def test_sigterm_while_a_manifest_is_awaited_does_not_wait_for_it(tmp_path: Path) -> None:
+    with ToolService() as silent:
+        silent.manifest_gate.clear()
+        config = configuration(silent, registry={"source": "config", "load_timeout_s": 2})
+        with gateway(tmp_path, config, ready=False) as here:
+            asked = silent.manifest_requests
+            wait_until(lambda: silent.manifest_requests > asked, "another manifest request")
+            here.signal(signal.SIGTERM)
+            assert here.exit_code() == 0
