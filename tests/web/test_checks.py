@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from gunicorn.http.errors import InvalidChunkSize
 from road import GUID, LEGACY, PATH, UUID, Road, accepted, dumps, error, message, parsed, refusal, result
 
 from mcp_gateway.config.model import Limits, Server
@@ -247,6 +249,24 @@ def test_a_body_that_ends_early_is_400(road: Road) -> None:
     response = road.request(body=PING, headers=JSON, environ_overrides={"CONTENT_LENGTH": str(len(PING) + 1)})
 
     refusal(response, 400, "bad_request")
+
+
+class BrokenInput(io.BytesIO):
+    """The body of a request whose sender fails."""
+
+    def __init__(self, fault: Exception) -> None:
+        super().__init__()
+        self._fault = fault
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        raise self._fault
+
+
+@pytest.mark.parametrize("fault", [ConnectionResetError("reset"), TimeoutError("slow"), InvalidChunkSize(b"x")])
+def test_a_body_that_cannot_be_read_is_400(road: Road, fault: Exception) -> None:
+    response = road.request(body=PING, headers=JSON, environ_overrides={"wsgi.input": BrokenInput(fault)})
+
+    assert refusal(response, 400, "bad_request")["message"] == "the body could not be read"
 
 
 def test_a_post_without_a_body_is_no_json(road: Road) -> None:

@@ -1,0 +1,333 @@
+"""The log: one line for each exchange, as JSON or for people, with nothing in it that must not be."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from road import GUID, MODERN, Road, dumps, message, result, text
+
+from mcp_gateway.observe import logs
+from mcp_gateway.observe.interaction import Interaction
+
+CALL: dict[str, Any] = {"name": "core.search", "arguments": {"query": "s3cret-argument"}}
+
+
+@pytest.fixture
+def package() -> Iterator[logging.Logger]:
+    """The package's logger, as it was before when the test is over."""
+    logger = logging.getLogger("mcp_gateway")
+    before = (logger.handlers[:], logger.propagate, logger.level)
+    yield logger
+    logger.handlers[:], logger.propagate = before[0], before[1]
+    logger.setLevel(before[2])
+
+
+def seen(**fields: Any) -> Interaction:
+    """Return the record of an exchange that is over."""
+    record = Interaction("core", GUID, "req-1")
+    for name, value in fields.items():
+        setattr(record, name, value)
+    return record
+
+
+# --- what the line of an exchange says -------------------------------------------------------------------------------
+
+
+def test_the_line_of_a_call_tells_all_that_is_known_in_this_order() -> None:
+    record = seen(
+        revision=MODERN,
+        method="tools/call",
+        tool="core.search",
+        service="core-tools",
+        session_id="s-1",
+        trace_id="4bf92f3577b34da6a3ce929d0e0e4736",
+        outcome="tool_error",
+        reason="status",
+        status=200,
+        tool_status=503,
+        tool_ms=12.34,
+        bytes_in=100,
+        bytes_out=200,
+        total_ms=56.78,
+    )
+
+    assert list(logs.fields(record).items()) == [
+        ("route", "core"),
+        ("revision", MODERN),
+        ("method", "tools/call"),
+        ("tool", "core.search"),
+        ("toolService", "core-tools"),
+        ("outcome", "tool_error"),
+        ("reason", "status"),
+        ("status", 200),
+        ("toolStatus", 503),
+        ("durationMs", 56.8),
+        ("toolMs", 12.3),
+        ("bytesIn", 100),
+        ("bytesOut", 200),
+        ("guid", GUID),
+        ("requestId", "req-1"),
+        ("sessionId", "s-1"),
+        ("traceId", "4bf92f3577b34da6a3ce929d0e0e4736"),
+    ]
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    assert set(logs.fields(seen())) == {
+        "route",
+        "outcome",
+        "status",
+        "durationMs",
+        "bytesIn",
+        "bytesOut",
+        "guid",
+        "requestId",
+    }
+
+
+def test_the_end_of_an_exchange_is_noted_with_its_time() -> None:
+    record = seen(started=-1.0)
+
+    record.finish(413, 99)
+
+    assert (record.status, record.bytes_out) == (413, 99)
+    assert record.total_ms > 1000
+
+
+# --- what the road fills in ------------------------------------------------------------------------------------------
+
+
+def test_a_call_leaves_one_record_that_says_what_it_was(road: Road) -> None:
+    body = message("tools/call", CALL)
+    response = road.legacy("tools/call", CALL, headers={"mcp-session-id": "s-1", "guid": GUID, "x-request-id": "r-1"})
+
+    (record,) = road.seen
+    assert logs.fields(record) | {"durationMs": 0, "toolMs": 0} == {
+        "route": "core",
+        "revision": "2025-11-25",
+        "method": "tools/call",
+        "tool": "core.search",
+        "toolService": "core-tools",
+        "outcome": "ok",
+        "status": 200,
+        "durationMs": 0,
+        "toolMs": 0,
+        "bytesIn": len(dumps(body)),
+        "bytesOut": len(response.data),
+        "guid": GUID,
+        "requestId": "r-1",
+        "sessionId": "s-1",
+    }
+    assert record.tool_ms is not None
+    assert 0 <= record.tool_ms <= record.total_ms
+
+
+@pytest.mark.parametrize(
+    ("gives", "outcome", "reason", "status"),
+    [
+        (text("done"), "ok", None, None),
+        (text("no", 503), "tool_error", "status", 503),
+        (RuntimeError("inside"), "fault", "internal", None),
+    ],
+)
+def test_the_record_says_how_a_call_ended(
+    road: Road, gives: Any, outcome: str, reason: str | None, status: int | None
+) -> None:
+    road.service.gives = gives
+
+    road.modern("tools/call", CALL)
+
+    (record,) = road.seen
+    assert (record.outcome, record.reason, record.tool_status) == (outcome, reason, status)
+    assert (record.revision, record.tool, record.service) == (MODERN, "core.search", "core-tools")
+
+
+def test_a_refusal_is_recorded_with_its_word(road: Road) -> None:
+    road.post(b"{")
+    road.legacy("ping", headers={"guid": "x"})
+    road.legacy("ping", headers={"MCP-Protocol-Version": "x"})
+    road.legacy("tools/run")
+    road.legacy("tools/call", {})
+    road.legacy("tools/call", {"name": "core.none"})
+    road.modern("tools/call", {"name": "core.search"})
+    road.request()
+
+    assert {record.outcome for record in road.seen} == {"refused"}
+    assert [record.reason for record in road.seen] == [
+        "parse_error",
+        "bad_caller_header",
+        "version_not_served",
+        "method_not_found",
+        "invalid_params",
+        "unknown_tool",
+        "bad_arguments",
+        "unsupported_media_type",
+    ]
+
+
+def test_what_a_caller_makes_up_does_not_become_a_word_of_the_record(road: Road) -> None:
+    road.legacy("made/up")
+    road.legacy("tools/call", {"name": "made.up"})
+    road.post({"jsonrpc": "2.0", "method": "notifications/made-up"}, {"MCP-Protocol-Version": "2025-11-25"})
+
+    assert [(record.method, record.tool) for record in road.seen] == [
+        ("unknown", None),
+        ("tools/call", None),
+        ("unknown", None),
+    ]
+
+
+def test_neither_arguments_nor_answers_nor_employees_are_logged(road: Road, log: pytest.LogCaptureFixture) -> None:
+    road.service.gives = text("s3cret-answer")
+
+    road.legacy("tools/call", CALL, headers={"employee-no": "s3cret-1", "virtual-employee-no": "s3cret-2"})
+    road.service.gives = text("s3cret-refusal", 403)
+    road.legacy("tools/call", CALL, headers={"employee-no": "s3cret-1", "Authorization": "s3cret"})
+    for record in road.seen:
+        logs.write(record)
+
+    assert len(log.records) == 2
+    assert "s3cret" not in str(road.seen)
+    assert "s3cret" not in " ".join(logs.JsonLines().format(record) for record in log.records)
+    assert "s3cret" not in " ".join(logs.PlainLines().format(record) for record in log.records)
+
+
+def test_the_body_of_a_5xx_goes_to_the_log_with_what_it_belongs_to(road: Road, log: pytest.LogCaptureFixture) -> None:
+    road.service.gives = text("Traceback: table users", 500)
+
+    response = road.legacy("tools/call", CALL, headers={"guid": GUID})
+
+    assert b"Traceback" not in response.data
+    (record,) = log.records
+    line = json.loads(logs.JsonLines().format(record))
+    assert (line["message"], line["level"]) == ("Traceback: table users", "warning")
+    assert (line["guid"], line["route"], line["tool"]) == (GUID, "core", "core.search")
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def record(words: str, *arguments: Any, **extra: Any) -> logging.LogRecord:
+    made = logging.LogRecord(
+        "mcp_gateway.test", logging.WARNING, __file__, 1, words, arguments, extra.pop("exc_info", None)
+    )
+    made.__dict__.update(extra)
+    return made
+
+
+def failure() -> Any:
+    try:
+        raise ValueError("what went wrong")
+    except ValueError:
+        return sys.exc_info()
+
+
+def test_a_json_line_is_one_object_with_its_context() -> None:
+    line = logs.JsonLines().format(
+        record("a %s\nof two lines", "도구", guid=GUID, route="core", fields={"status": 200})
+    )
+
+    assert "\n" not in line
+    document = json.loads(line)
+    assert datetime.fromisoformat(document.pop("time")).utcoffset() is not None
+    assert document == {
+        "level": "warning",
+        "logger": "mcp_gateway.test",
+        "message": "a 도구\nof two lines",
+        "guid": GUID,
+        "route": "core",
+        "status": 200,
+    }
+
+
+def test_a_json_line_holds_the_traceback() -> None:
+    document = json.loads(logs.JsonLines().format(record("oops", exc_info=failure())))
+
+    assert "what went wrong" in document["exception"]
+    assert "Traceback" in document["exception"]
+
+
+def test_a_plain_line_is_for_people() -> None:
+    line = logs.PlainLines().format(record("the service is away", guid=GUID, tool="core.search"))
+
+    assert line[2] == line[5] == ":"
+    assert line[8:] == f" WARNING mcp_gateway.test: the service is away guid={GUID} tool=core.search"
+
+
+def test_a_plain_line_stays_one_line_and_speaks_to_no_terminal() -> None:
+    line = logs.PlainLines().format(record("first\r\n12:00:00 ERROR forged \x1b[31m", tool="\u2028\u0085가"))
+
+    assert line.isprintable()
+    assert line.endswith("first\\r\\n12:00:00 ERROR forged \\x1b[31m tool=\\u2028\\x85가")
+
+
+def test_a_plain_line_has_its_context_before_the_traceback() -> None:
+    first, *rest = logs.PlainLines().format(record("oops", exc_info=failure(), guid=GUID)).split("\n")
+
+    assert first.endswith(f"oops guid={GUID}")
+    assert rest[0].startswith("Traceback")
+    assert rest[-1] == "ValueError: what went wrong"
+
+
+# --- where they go ---------------------------------------------------------------------------------------------------
+
+
+def test_an_exchange_is_one_json_line_on_standard_error(
+    package: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure("info", as_json=True)
+
+    logs.write(seen(status=200))
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    document = json.loads(err)
+    assert (document["message"], document["logger"], document["level"]) == ("exchange", "mcp_gateway.exchange", "info")
+    assert (document["route"], document["status"], document["guid"]) == ("core", 200, GUID)
+
+
+def test_an_exchange_is_one_plain_line_when_people_read_it(
+    package: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure("info", as_json=False)
+
+    logs.write(seen(status=200))
+
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_second_configuration_takes_the_place_of_the_first(
+    package: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure("info", as_json=True)
+    logs.configure("info", as_json=True)
+
+    logs.write(seen())
+
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("level", "lines"),
+    [("debug", 1), ("info", 1), ("INFO", 1), ("warning", 0), ("error", 0), ("critical", 0), ("loud", 1), ("", 1)],
+)
+def test_the_level_says_whether_exchanges_are_written(
+    package: logging.Logger, capsys: pytest.CaptureFixture[str], level: str, lines: int
+) -> None:
+    logs.configure(level, as_json=True)
+
+    logs.write(seen())
+
+    assert capsys.readouterr().err.count("\n") == lines
+
+
+def test_a_ping_is_recorded_too(road: Road) -> None:
+    assert result(road.legacy("ping")) == {}
+
+    assert [(record.method, record.outcome, record.status) for record in road.seen] == [("ping", "ok", 200)]
