@@ -73,13 +73,13 @@ def test_fetch_names_each_service_with_its_state_and_tools(cli: Cli, configure: 
 def test_a_tool_that_is_left_out_is_told_with_its_place_and_its_reason(cli: Cli, configure: Configure) -> None:
     with ToolService() as service:
         service.add("good", answer)
-        service.add("bad\nname", answer)
+        service.add("bad", answer, described(**{"\x9b2J": True}))
         configure(configuration(service))
         ran = cli("check", "--fetch")
     assert ran.status == 1
     assert "  Tool Service core-tools: loaded, 1 tool" in ran.out
     (left,) = [line for line in ran.out.splitlines() if "LEFT OUT" in line]
-    assert "tools[1].name" in left
+    assert left == '    LEFT OUT: bad: tools[1].inputSchema.properties["\\x9b2J"]: must be an object'
 
 
 def test_a_name_that_an_earlier_service_has_is_told(cli: Cli, configure: Configure) -> None:

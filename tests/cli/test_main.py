@@ -75,6 +75,11 @@ def test_korean_goes_in_and_out_unharmed_whatever_the_locale(gateway: Running, l
     assert done.stdout.decode("utf-8") == '{"이름":"홍길동"}\n'
 
 
+def test_an_argument_that_the_locale_did_not_read_as_utf8_is_read_so() -> None:
+    misread = "한글".encode().decode("ascii", "surrogateescape")
+    assert terminal.as_utf8([misread]) == ["한글"]
+
+
 def test_an_argument_of_another_encoding_stays_as_the_locale_reads_it() -> None:
     assert terminal.as_utf8(["한글", "\udcff"]) == ["한글", "\udcff"]
 

@@ -70,10 +70,12 @@ def test_a_number_that_is_none_is_told(service: ToolService, cli: Cli, option: s
 
 
 def test_a_faulty_configuration_is_told_and_nothing_starts(cli: Cli, configure: Configure) -> None:
-    configure({"routes": []})
+    path = configure({"routes": []})
     ran = cli("serve")
     assert ran.status == 1
-    assert ran.err.startswith("routes: at least one route is required")
+    fault, last = ran.err.splitlines()
+    assert fault.startswith("routes: at least one route is required")
+    assert last == f"{path}: 1 fault"
 
 
 def test_without_the_settings_beside_the_package_it_says_where_it_works(service: ToolService, tmp_path: Path) -> None:
