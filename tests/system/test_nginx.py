@@ -292,6 +292,18 @@ def test_when_an_instance_is_killed_only_the_calls_under_way_on_it_are_lost(tmp_
         assert {pair.instance(answer).rpartition(" ")[2] for answer in after} == {address(survivor)}
 
 
+def test_an_instance_where_nobody_listens_costs_no_call(tmp_path: Path) -> None:
+    with started(tmp_path) as pair:
+        ended, staying = pair.instances
+        ended.signal(signal.SIGTERM)
+        assert ended.exit_code() == 0
+        answers = [modern_call(pair.url, "echo", {"n": number}) for number in range(6)]
+        assert [answer.text for answer in answers] == [f'{{"n":{number}}}' for number in range(6)]
+        asked = {pair.instance(answer) for answer in answers}
+        assert f"{address(ended)}, {address(staying)}" in asked
+        assert {addresses.rpartition(" ")[2] for addresses in asked} == {address(staying)}
+
+
 def test_an_instance_that_is_taken_out_first_is_ended_without_losing_a_call(tmp_path: Path) -> None:
     with started(tmp_path) as pair:
         leaving, staying = pair.instances
