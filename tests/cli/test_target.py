@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from cli.harness import Cli, Configure
+from cli.harness import Cli, Configure, Running
 from support.ports import free_port
 
 from mcp_gateway.cli import target
@@ -23,8 +23,15 @@ def test_the_gateway_is_where_its_environment_lets_it_listen(environ: dict[str, 
     assert target.gateway_url(environ) == url
 
 
+@pytest.mark.parametrize("route", ["core", "/mcp/core"])
+def test_a_slash_at_the_end_of_an_address_is_not_doubled(gateway: Running, cli: Cli, route: str) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    ran = cli("call", route, "echo", "--url", f"{address}/")
+    assert ran.err == f"no answer from {address}/mcp/core: the connection was refused\n"
+
+
 def test_a_port_in_the_environment_that_is_none_is_a_usage_error(
-    gateway: object, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    gateway: Running, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PORT", "eighty")
     ran = cli("tools", "core")
