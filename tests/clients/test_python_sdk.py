@@ -3,63 +3,23 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.processes import ROOT, Gateway, configuration, gateway, route
-from support.toolservice import Received, Reply, ToolService
+from clients.expected import (
+    ARGUMENTS,
+    KOREAN,
+    REQUESTS,
+    check_2025_11_25,
+    check_2026_07_28,
+    check_what_every_client_sees,
+)
+from support.processes import ROOT, Gateway
+from support.toolservice import ToolService
 
 SCRIPTS = Path(__file__).parent / "scripts"
-
-KOREAN = "한국어 문서를 찾아 줘 👩‍👩‍👧‍👦🚀"
-HUGE = 12345678901234567890
-ARGUMENTS = {"query": KOREAN, "limit": HUGE}
-REQUESTS = {
-    "called": ("core.echo", ARGUMENTS),
-    "unknown": ("core.nowhere", {}),
-    "bad": ("core.echo", {"limit": "many"}),
-    "failed": ("core.fail", {}),
-    "structured": ("core.count", {}),
-    "called_again": ("core.echo", ARGUMENTS),
-}
-ECHO_SCHEMA = {
-    "type": "object",
-    "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
-    "required": ["query"],
-}
-COUNT_SCHEMA = {"type": "object", "properties": {"documents": {"type": "integer"}}, "required": ["documents"]}
-
-
-def echo(received: Received) -> Reply:
-    return Reply.of_json(received.body)
-
-
-def fail(received: Received) -> Reply:
-    return Reply.of_text("문서가 없습니다", 404)
-
-
-def count(received: Received) -> Reply:
-    return Reply.of_json(b'{"documents": 7}')
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[ToolService]:
-    with ToolService() as here:
-        here.add("core.echo", echo, ECHO_SCHEMA, title="Echo", _meta={"version": "1.0.0"})
-        here.add("core.fail", fail)
-        here.add("core.count", count, outputSchema=COUNT_SCHEMA)
-        yield here
-
-
-@pytest.fixture(scope="module")
-def running(service: ToolService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    config = configuration(
-        routes=[route("legacy", service, protocol_versions=["2025-11-25"]), route("default", service)]
-    )
-    with gateway(tmp_path_factory.mktemp("clients"), config) as here:
-        yield here
 
 
 def python_with(line: int) -> str:
@@ -87,48 +47,6 @@ def use(line: int, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def text_of(result: Any) -> str:
-    (block,) = result["content"]
-    assert block["type"] == "text"
-    assert isinstance(block["_meta"]["searchTime"], int)
-    return str(block["text"])
-
-
-def check_what_every_client_sees(seen: Any) -> None:
-    """Hold what an application saw to the contract, whatever the SDK and the protocol version."""
-    assert seen["tools"] == ["core.echo", "core.fail", "core.count"]
-    for label in ("called", "called_again"):
-        assert seen[label]["isError"] is False
-        assert json.loads(text_of(seen[label])) == ARGUMENTS
-        assert KOREAN in text_of(seen[label])
-        assert str(HUGE) in text_of(seen[label])
-    assert seen["unknown"]["code"] == -32602
-    assert seen["unknown"]["message"] == "Invalid params: unknown tool 'core.nowhere'"
-    assert seen["unknown"]["data"]["guid"]
-    assert seen["failed"]["isError"] is True
-    assert text_of(seen["failed"]) == "문서가 없습니다"
-    assert seen["structured"]["structuredContent"] == {"documents": 7}
-    assert seen["closed"] is True
-
-
-def check_2025_11_25(seen: Any) -> None:
-    """Hold what is special about 2025-11-25: bad arguments are an error of the request."""
-    assert seen["protocolVersion"] == "2025-11-25"
-    assert seen["bad"]["code"] == -32602
-    assert seen["bad"]["message"].startswith("Invalid params: ")
-    assert "'query' is required" in seen["bad"]["message"]
-    assert "'limit' must be integer" in seen["bad"]["message"]
-    assert {error["path"] for error in seen["bad"]["data"]["errors"]} == {"query", "limit"}
-
-
-def check_2026_07_28(seen: Any) -> None:
-    """Hold what is special about 2026-07-28: bad arguments are an answer that a model can learn from."""
-    assert seen["protocolVersion"] == "2026-07-28"
-    assert seen["bad"]["isError"] is True
-    assert "'query' is required" in text_of(seen["bad"])
-    assert "'limit' must be integer" in text_of(seen["bad"])
-
-
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("key", "mode", "check"),
@@ -137,6 +55,7 @@ def check_2026_07_28(seen: Any) -> None:
         ("legacy", "legacy", check_2025_11_25),
         ("default", "auto", check_2026_07_28),
         ("default", "legacy", check_2025_11_25),
+        ("default", "2026-07-28", check_2026_07_28),
     ],
 )
 def test_the_sdk_2_works_in_each_of_its_modes(
@@ -145,7 +64,8 @@ def test_the_sdk_2_works_in_each_of_its_modes(
     seen = use(2, running.route(key), mode)
     check_what_every_client_sees(seen)
     check(seen)
-    assert seen["server"] == "mcp-gateway"
+    # Told which version to speak, this SDK asks nobody and opens with the first request of the application.
+    assert seen["server"] == (None if mode == "2026-07-28" else "mcp-gateway")
 
 
 @pytest.mark.timeout(300)

@@ -5,8 +5,8 @@ What an application does with the official Python SDK 2.x; run by a Python that 
 
     mcp2.py URL MODE REQUESTS
 
-MODE is what the SDK calls so (``auto``, ``legacy``). REQUESTS is a JSON object of labels and ``[tool, arguments]``.
-Prints one JSON document with what the application sees.
+MODE is what the SDK calls so: ``auto``, ``legacy`` or a protocol version to pin. REQUESTS is a JSON object of labels
+and ``[tool, arguments]``. Prints one JSON document with what the application sees.
 """
 
 from __future__ import annotations
