@@ -173,6 +173,7 @@ class _ServiceAdapter(HTTPAdapter):
 
 def _tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF  # Python before 3.11.4 sets it: a cut-off answer would look whole
     context.hostname_checks_common_name = False
     context.load_verify_locations(ca_bundle or DEFAULT_CA_BUNDLE_PATH)
     context.sslsocket_class = DeadlineTLSSocket

@@ -82,7 +82,7 @@ def _tls(causes: tuple[BaseException, ...]) -> str:
 
 
 def _unanswered_request(causes: tuple[BaseException, ...], sent: Delivery) -> Unanswered:
-    if _any(causes, ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
+    if _any(causes, ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError) or _cut_off(causes):
         return Unanswered(Reason.CONNECTION_LOST, sent, "the connection was lost before an answer came")
     if _any(causes, ssl.SSLError):
         return Unanswered(Reason.TLS, sent, "the TLS connection failed before an answer came")
@@ -93,6 +93,11 @@ def _unanswered_request(causes: tuple[BaseException, ...], sent: Delivery) -> Un
     if _any(causes, http.client.HTTPException, ValueError):
         return Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "the head of its answer is too long or malformed")
     return Unanswered(Reason.CONNECTION_LOST, sent, "the connection was lost before an answer came")
+
+
+def _cut_off(causes: tuple[BaseException, ...]) -> bool:
+    # Before Python 3.11.4 an end without TLS's goodbye had no class of its own.
+    return any(getattr(cause, "reason", None) == "UNEXPECTED_EOF_WHILE_READING" for cause in causes)
 
 
 def _broken_answer(causes: tuple[BaseException, ...]) -> str:

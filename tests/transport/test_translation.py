@@ -95,3 +95,10 @@ def test_causes_that_name_each_other_do_not_go_round_for_ever() -> None:
     one.__cause__, two.__cause__ = two, one
 
     assert translate(one, exchange(Phase.SENDING, sent=True)).reason is Reason.CONNECTION_LOST
+
+
+def test_an_end_without_tls_goodbye_is_a_lost_connection_in_every_python() -> None:
+    fault = ssl.SSLError()
+    fault.reason = "UNEXPECTED_EOF_WHILE_READING"
+
+    assert translate(fault, exchange(Phase.SENDING, sent=True)).reason is Reason.CONNECTION_LOST
