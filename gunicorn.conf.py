@@ -69,3 +69,8 @@ def worker_exit(server, worker):
     gateway = getattr(worker, "wsgi", None)  # not there when the worker could not boot
     if gateway is not None:
         gateway.stop()
+
+
+def on_exit(server):
+    """Leave nothing behind."""
+    boot.end()

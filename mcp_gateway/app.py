@@ -16,6 +16,7 @@ from . import __version__
 from .config import model
 from .observe import logs
 from .protocol import eras
+from .registry.last_good import NOTHING_KEPT, LastGood
 from .registry.loader import Loader
 from .registry.snapshots import Snapshots, snapshots
 from .tools.route import Route
@@ -61,6 +62,8 @@ class Gateway:
 
         faults: Why a newer configuration was not taken, for ``/readyz``; empty: there is none.
 
+        last_good: What earlier workers have read well of manifests and the portal.
+
         store: Where snapshots are published.
 
         sink: Gets the record of each exchange.
@@ -71,6 +74,7 @@ class Gateway:
         config: model.Config,
         *,
         faults: Sequence[str] = (),
+        last_good: LastGood = NOTHING_KEPT,
         store: Snapshots = snapshots,
         sink: Sink = logs.write,
     ) -> None:
@@ -80,7 +84,12 @@ class Gateway:
         self._sink = sink
         self._routes: tuple[Route, ...] = ()
         self._loader = Loader(
-            config, versions=eras.VERSIONS, snapshots=store, user_agent=USER_AGENT, on_routes=self._serve
+            config,
+            versions=eras.VERSIONS,
+            snapshots=store,
+            user_agent=USER_AGENT,
+            on_routes=self._serve,
+            last_good=last_good,
         )
         self._serve(config.routes)
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from .app import Gateway
 from .config import load
@@ -18,6 +21,7 @@ from .config.load import ConfigFaults
 from .config.model import Config
 from .observe import logs
 from .protocol import eras
+from .registry.last_good import NOTHING_KEPT, LastGood
 
 _log = logging.getLogger("mcp_gateway.config")
 
@@ -27,10 +31,11 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104  a container is reached from outside
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """The configuration that is in force, and why a newer one was not taken."""
+    """The configuration that is in force, why a newer one was not taken, and what workers have read well so far."""
 
     config: Config
     faults: tuple[str, ...] = ()
+    last_good: LastGood = NOTHING_KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def first(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
         ConfigFaults: It is faulty; nothing may start.
     """
     global _boot
-    _boot = Boot(_read(environ, graceful_timeout_s))
+    _boot = Boot(_read(environ, graceful_timeout_s), last_good=LastGood(_new_folder()))
     _speak(environ, _boot.config)
 
 
@@ -100,9 +105,9 @@ def again(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
         first(environ, graceful_timeout_s)
         return
     try:
-        _boot = Boot(_read(environ, graceful_timeout_s))
+        _boot = replace(_boot, config=_read(environ, graceful_timeout_s), faults=())
     except ConfigFaults as faulty:
-        _boot = Boot(_boot.config, faulty.faults)
+        _boot = replace(_boot, faults=faulty.faults)
         for fault in faulty.faults:
             _log.error("the new configuration is not taken: %s", fault)
     _speak(environ, _boot.config)
@@ -118,7 +123,23 @@ def gateway() -> Gateway:
     """
     boot = _boot or Boot(_read(os.environ, None))
     _speak(os.environ, boot.config)
-    return Gateway(boot.config, faults=boot.faults)
+    return Gateway(boot.config, faults=boot.faults, last_good=boot.last_good)
+
+
+def end() -> None:
+    """Take away what was kept for workers; the master calls it last."""
+    if _boot is not None and _boot.last_good.folder is not None:
+        shutil.rmtree(_boot.last_good.folder, ignore_errors=True)
+
+
+def _new_folder() -> Path | None:
+    """Make a folder that this user alone can read, in memory where there is such a place; ``None``: there is none."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  mkdtemp makes it private
+    try:
+        return Path(tempfile.mkdtemp(prefix="mcp-gateway-", dir=memory))
+    except OSError as fault:
+        _log.warning("manifests cannot be kept for workers to come: %s", fault.strerror)
+        return None
 
 
 def _read(environ: Mapping[str, str], graceful_timeout_s: float | None) -> Config:

@@ -69,7 +69,11 @@ class Schema:
         """
         if self._validator.is_valid(value):
             return ()
-        return tuple(itertools.islice(_explain_all(self._validator.iter_errors(value), subject), limit))
+        try:
+            return tuple(itertools.islice(_explain_all(self._validator.iter_errors(value), subject), limit))
+        except ValueError:
+            # The engine says whether any value fits, and what is wrong only down to its own depth of 255 levels.
+            return (Violation("", "nesting", f"{subject} must be nested less deeply to be checked in full"),)
 
 
 def compile(text: bytes | str) -> Schema:

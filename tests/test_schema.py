@@ -196,6 +196,16 @@ def test_a_recursive_schema_takes_two_hundred_levels() -> None:
     assert compiled({"properties": {"next": {"$ref": "#"}}}).fits(value)
 
 
+def test_what_is_wrong_with_a_value_too_deep_for_the_engine_is_still_said_in_words() -> None:
+    value: Any = []
+    for _ in range(300):
+        value = [value]
+
+    (violation,) = compiled({"required": ["b"]}).violations({"a": value}, "arguments")
+
+    assert violation.message == "arguments must be nested less deeply to be checked in full"
+
+
 # --- schemas that cannot be used -------------------------------------------------------------------------------------
 
 

@@ -21,9 +21,10 @@ from ..config.model import Config, Route, ToolService
 from ..deadline import Deadline
 from .changes import changes
 from .fetch import FetchFault, fetch
+from .last_good import NOTHING_KEPT, LastGood
 from .loading import LAST_RETRY_S, RouteLoad, ServiceLoad, Turn
 from .manifest import ManifestFault
-from .snapshot import RouteStatus
+from .snapshot import Manifest, RouteStatus
 from .snapshots import Snapshots
 from .source import SourceFault
 from .sources import open_source
@@ -50,6 +51,8 @@ class Loader:
         on_routes: Called with all routes, first on boot and then whenever they have changed, before a snapshot of a
             new route is published.
 
+        last_good: What earlier workers have read well.
+
         jitter: Returns a random number from 0 to 1; it spreads the workers' requests in time.
     """
 
@@ -61,6 +64,7 @@ class Loader:
         snapshots: Snapshots,
         user_agent: str,
         on_routes: Callable[[tuple[Route, ...]], None],
+        last_good: LastGood = NOTHING_KEPT,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._registry = config.registry
@@ -69,7 +73,8 @@ class Loader:
         self._user_agent = user_agent
         self._on_routes = on_routes
         self._jitter = jitter
-        self._source = open_source(config, versions=versions, user_agent=user_agent)
+        self._last_good = last_good
+        self._source = open_source(config, versions=versions, user_agent=user_agent, last_good=last_good)
         self._source_turn = Turn()
         self._source_error: str | None = None
         self._routes: tuple[Route, ...] | None = None
@@ -180,11 +185,13 @@ class Loader:
         try:
             routes = self._source.routes(Deadline.after(self._registry.load_timeout_s))
         except SourceFault as fault:
-            return partial(self._source_failed, str(fault))
+            return partial(self._source_failed, str(fault), fault.last_good)
         return partial(self._source_answered, routes)
 
-    def _source_failed(self, error: str) -> None:
+    def _source_failed(self, error: str, last_good: tuple[Route, ...] | None) -> None:
         self._source_turn.failed(self._jitter)
+        if self._routes is None and last_good is not None:
+            self._take(last_good)
         if error != self._source_error:
             logger.error("the routes could not be had from '%s': %s", self._registry.source, error)
         self._source_error = error
@@ -237,16 +244,21 @@ class Loader:
             answer = fetch(client, load.service.manifest_path, what="manifest", etag=load.etag, deadline=deadline)
             manifest = load.read(answer.text)
         except (FetchFault, ManifestFault) as fault:
-            return partial(self._service_failed, load, str(fault))
+            return self._service_failure(load, str(fault))
         except OSError as fault:
-            return partial(self._service_failed, load, f"its ca_bundle cannot be used: {fault.strerror}")
+            return self._service_failure(load, f"its ca_bundle cannot be used: {fault.strerror}")
+        if manifest is not None and answer.text is not None:
+            self._last_good.keep(load.place, answer.text)
         return partial(self._service_loaded, load, partial(load.loaded, manifest, answer.text, answer.etag))
 
-    def _service_failed(self, load: ServiceLoad, error: str) -> None:
+    def _service_failure(self, load: ServiceLoad, error: str) -> Result:
+        return partial(self._service_failed, load, error, load.recall(self._last_good.find(load.place)))
+
+    def _service_failed(self, load: ServiceLoad, error: str, last_good: Manifest | None) -> None:
         interval = self._registry.refresh_interval_s
         load.turn.failed(self._jitter, interval if load.has_loaded and interval else LAST_RETRY_S)
         for route in self._routes_of(load):
-            load.failed(error, route.fallback_for(load))
+            load.failed(error, route.fallback_for(load), last_good)
             route.failures += 1
             self._renew(route)
 

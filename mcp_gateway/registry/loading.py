@@ -124,11 +124,27 @@ class ServiceLoad:
         if new is not None and text is not None:
             self.manifest, self.loaded_at, self.text_hash = new, now, hashlib.sha256(text).digest()
 
-    def failed(self, error: str, fallback: Path | None) -> None:
-        """Note that a load has failed; *fallback* stands in while no manifest of its own is here."""
+    @property
+    def place(self) -> str:
+        """Where its manifest is, for ``LastGood``."""
+        return f"manifest of {self.service.name} at {self.service.base_url}{self.service.manifest_path}"
+
+    def recall(self, text: bytes | None) -> Manifest | None:
+        """Return the manifest that an earlier worker has read in *text*, unless one of its own is here."""
+        if text is None or self.has_loaded:
+            return None
+        try:
+            return manifest.read(text, service=self.service.name)
+        except manifest.ManifestFault:  # kept by an older version of the gateway, which took it for good
+            return None
+
+    def failed(self, error: str, fallback: Path | None, last_good: Manifest | None = None) -> None:
+        """Note that a load has failed; while no manifest of its own is here, *last_good* stands in, else *fallback*."""
         self.error = error
         if self.has_loaded:
             self.state = ServiceState.STALE
+        elif last_good is not None:
+            self.state, self.manifest = ServiceState.STALE, last_good
         elif fallback is not None and self.manifest is None:
             self._fall_back(fallback)
 

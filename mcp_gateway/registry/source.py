@@ -9,7 +9,17 @@ from ..deadline import Deadline
 
 
 class SourceFault(Exception):
-    """Raised when a source cannot say what the routes are; the message is a clause that says why."""
+    """
+    Raised when a source cannot say what the routes are; the message is a clause that says why.
+
+    Args:
+
+        last_good: What an earlier worker was last told; ``None``: nothing.
+    """
+
+    def __init__(self, why: str, last_good: tuple[Route, ...] | None = None) -> None:
+        super().__init__(why)
+        self.last_good = last_good
 
 
 class Source(Protocol):

@@ -10,6 +10,7 @@ from ..config.model import Config, Route
 from ..deadline import Deadline
 from ..transport.http import HttpClient
 from .fetch import FetchFault, fetch
+from .last_good import NOTHING_KEPT, LastGood
 from .source import SourceFault
 
 PATH = "/registry/v0.1/routes"
@@ -18,14 +19,22 @@ MAX_REASONS = 5
 """As many faults of one list as a message tells."""
 
 
+class _Unusable(Exception):
+    """Raised when a list came and cannot be used."""
+
+
 class PortalSource:
     """Asks the portal each time; its token is sent to the portal alone and is in no message."""
 
-    def __init__(self, config: Config, versions: Sequence[str], user_agent: str, /) -> None:
+    def __init__(
+        self, config: Config, versions: Sequence[str], user_agent: str, last_good: LastGood = NOTHING_KEPT, /
+    ) -> None:
         portal = config.registry.portal
         if portal is None:
             raise ValueError("registry.portal is missing")
         self._versions = versions
+        self._last_good = last_good
+        self._place = f"routes at {portal.base_url}{PATH}"
         self._client = HttpClient(
             portal.base_url,
             connect_timeout_s=CONNECT_TIMEOUT_S,
@@ -44,13 +53,27 @@ class PortalSource:
         """
         try:
             answer = fetch(self._client, PATH, what="route list", etag=None, deadline=deadline)
-            return routes_from_portal(jsontext.parse(answer.text or b""), versions=self._versions)
-        except FetchFault as fault:
-            raise SourceFault(str(fault)) from None
+            text = answer.text or b""
+            routes = self._read(text)
+        except (FetchFault, _Unusable) as fault:
+            raise SourceFault(str(fault), self._recall()) from None
+        self._last_good.keep(self._place, text)
+        return routes
+
+    def _read(self, text: bytes) -> tuple[Route, ...]:
+        try:
+            return routes_from_portal(jsontext.parse(text), versions=self._versions)
         except jsontext.NotJson as fault:
-            raise SourceFault(f"the route list is no JSON that can be read: {fault}") from None
+            raise _Unusable(f"the route list is no JSON that can be read: {fault}") from None
         except ConfigFaults as fault:
-            raise SourceFault(f"the route list is not valid: {_some(fault.faults)}") from None
+            raise _Unusable(f"the route list is not valid: {_some(fault.faults)}") from None
+
+    def _recall(self) -> tuple[Route, ...] | None:
+        text = self._last_good.find(self._place)
+        try:
+            return None if text is None else self._read(text)
+        except _Unusable:  # kept by an older version of the gateway, which took it for good
+            return None
 
     def close(self) -> None:
         """Let go of connections."""

@@ -13,6 +13,7 @@ from registry.samples import DocumentServer, manifest, tool
 from support.waiting import wait_until
 
 from mcp_gateway.config.model import Config, Limits, Portal, Registry, Route, ToolService
+from mcp_gateway.registry.last_good import NOTHING_KEPT, LastGood
 from mcp_gateway.registry.loader import Loader
 from mcp_gateway.registry.loading import NOT_YET
 from mcp_gateway.registry.snapshot import RouteStatus, ServiceState
@@ -49,7 +50,7 @@ def config(*routes: Route, interval: float = 0, budget: float = 10, max_tools: i
 class Worker:
     """A loader with the store it fills and the routes it announced. It tries again after hundredths of seconds."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, last_good: LastGood = NOTHING_KEPT) -> None:
         self.snapshots = Snapshots()
         self.routes: list[tuple[Route, ...]] = []
         self.served_when_announced: list[dict[str, list[str] | None]] = []
@@ -59,6 +60,7 @@ class Worker:
             snapshots=self.snapshots,
             user_agent="mcp-gateway/test",
             on_routes=self._announced,
+            last_good=last_good,
             jitter=lambda: 0.02,
         )
 
@@ -84,12 +86,12 @@ class Worker:
 
 
 @pytest.fixture
-def boot() -> Iterator[Callable[[Config], Worker]]:
+def boot() -> Iterator[Callable[..., Worker]]:
     """Start a loader; all end with the test."""
     workers: list[Worker] = []
 
-    def start(config: Config) -> Worker:
-        workers.append(Worker(config))
+    def start(config: Config, last_good: LastGood = NOTHING_KEPT) -> Worker:
+        workers.append(Worker(config, last_good))
         workers[-1].loader.start()
         return workers[-1]
 
@@ -100,6 +102,79 @@ def boot() -> Iterator[Callable[[Config], Worker]]:
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == "mcp_gateway.registry"]
+
+
+# --- the next worker -------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_boots_while_the_service_is_down_serves_what_an_earlier_one_has_read(serve, boot, tmp_path):
+    server = serve(manifest(tool("a")))
+    settings = config(route(service(server)))
+    boot(settings, LastGood(tmp_path))
+    server.stop()
+
+    later = boot(settings, LastGood(tmp_path))
+
+    assert (later.tools(), later.states()) == (["a"], [ServiceState.STALE])
+    (report,) = later.status().services
+    assert report.error == REFUSED
+    server.document = manifest(tool("a"), tool("b"))
+    server.start()
+    later.wait_for(lambda: later.tools() == ["a", "b"], "load")
+    assert later.states() == [ServiceState.LOADED]
+
+
+def test_what_an_earlier_worker_has_read_wins_over_the_fallback(serve, boot, tmp_path, fallback):
+    server = serve(manifest(tool("a")))
+    settings = config(route(service(server), fallback_manifest=fallback))
+    boot(settings, LastGood(tmp_path))
+    server.stop()
+
+    assert boot(settings, LastGood(tmp_path)).tools() == ["a"]
+
+
+def test_a_manifest_that_could_not_be_read_is_not_kept(serve, boot, tmp_path):
+    server = serve(b"no manifest")
+    settings = config(route(service(server)))
+
+    boot(settings, LastGood(tmp_path))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_kept_and_is_no_manifest_any_more_is_passed_over(serve, boot, tmp_path):
+    server = serve(manifest(tool("a")))
+    settings = config(route(service(server)))
+    boot(settings, LastGood(tmp_path))
+    server.stop()
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(b"from another version")
+
+    assert boot(settings, LastGood(tmp_path)).tools() is None
+
+
+def test_a_worker_that_boots_while_the_portal_is_down_serves_the_routes_an_earlier_one_was_told(serve, boot, tmp_path):
+    server = serve(manifest(tool("a")))
+    portal = serve(listed(portal_route(server)))
+    settings = config(portal=portal.base_url)
+    boot(settings, LastGood(tmp_path))
+    portal.stop()
+
+    later = boot(settings, LastGood(tmp_path))
+
+    assert later.tools() == ["a"]
+    assert later.loader.source_error() == "the route list could not be fetched: the connection was refused"
+
+
+def test_a_kept_route_list_that_is_none_any_more_is_passed_over(serve, boot, tmp_path):
+    portal = serve(listed())
+    settings = config(portal=portal.base_url)
+    boot(settings, LastGood(tmp_path))
+    portal.stop()
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(b"from another version")
+
+    assert boot(settings, LastGood(tmp_path)).routes == []
 
 
 # --- boot ------------------------------------------------------------------------------------------------------------
