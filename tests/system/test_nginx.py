@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -21,13 +21,14 @@ import pytest
 from support.load import Load
 from support.nginx import CONFIGURATION, Nginx, nginx
 from support.processes import Gateway, configuration, gateway, route
-from support.rpc import Answer, call, post, request, rpc
+from support.rpc import Answer, call, connect, post, request, rpc
 from support.toolservice import Received, Reply, ToolService
 from support.waiting import wait_until
 
 MODERN = "2026-07-28"
 LIMITED = "core.slow_answer"
 CALLERS = 16
+THREADS = 16
 CALLS = 200
 MEGABYTE = 1_000_000
 
@@ -71,9 +72,10 @@ def started(folder: Path) -> Iterator[Pair]:
             service.add(name, handler)
         # In production the log is JSON, and any Host is served, as behind a proxy it has to be.
         config = configuration(profile="production", routes=[route("core", service)])
+        env = {"GUNICORN_THREADS": str(THREADS)}
         with (
-            gateway(folder, config, workers=1, name="first") as first,
-            gateway(folder, config, workers=1, name="second") as second,
+            gateway(folder, config, workers=1, env=env, name="first") as first,
+            gateway(folder, config, workers=1, env=env, name="second") as second,
             nginx(folder, first, second) as front,
         ):
             yield Pair(front, (first, second), service, gate)
@@ -248,6 +250,18 @@ def test_a_body_over_the_limit_is_refused_by_nginx_in_the_form_of_the_gateway(pa
     of_the_gateway = request("POST", pair.instances[0].route(), headers=declared)
     assert (of_the_gateway.status, of_the_gateway.json()["error"]) == (413, "payload_too_large")
     assert of_the_gateway.json().keys() == answer.json().keys()
+
+
+def test_callers_that_stall_in_the_middle_of_a_body_hold_no_thread_of_an_instance(pair: Pair) -> None:
+    head = (
+        "POST /mcp/core HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        "MCP-Protocol-Version: 2025-11-25\r\nContent-Length: 100\r\n\r\n{"
+    )
+    with ExitStack() as stalled:
+        for _ in range(4 * THREADS):
+            stalled.enter_context(connect(pair.url)).sendall(head.encode())
+        answers = [call(pair.url, "echo", {"n": number}) for number in range(4)]
+    assert [answer.text for answer in answers] == [f'{{"n":{number}}}' for number in range(4)]
 
 
 def test_nginx_waits_longer_than_any_call_may_take() -> None:
