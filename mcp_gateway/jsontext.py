@@ -69,6 +69,7 @@ _LAST_WINS = json.JSONDecoder(parse_int=_integer, parse_float=_fraction, parse_c
 _ENCODE = msgspec.json.Encoder().encode
 _MEMBERS = msgspec.json.Decoder(dict[str, Fragment]).decode
 _ELEMENTS = msgspec.json.Decoder(list[Fragment]).decode
+_STRING = msgspec.json.Decoder(str).decode
 
 
 def parse(text: bytes, *, unique: bool = True) -> Any:
@@ -122,6 +123,11 @@ def _refuse_lone_surrogates(text: bytes) -> None:
         msgspec.json.format(text, indent=-1)
     except msgspec.DecodeError:
         raise NotJson("a string holds half of a surrogate pair, which is no character") from None
+
+
+def string(text: bytes) -> str:
+    """Return the characters of a JSON string, which ``compact`` has accepted."""
+    return _STRING(text)
 
 
 def members(text: bytes | Fragment) -> dict[str, Fragment]:

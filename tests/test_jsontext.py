@@ -100,6 +100,10 @@ def test_members_and_elements_keep_their_own_text() -> None:
     assert [bytes(text) for text in jsontext.elements(members["b"])] == [b"1", b"2"]
 
 
+def test_a_strings_own_characters_are_read() -> None:
+    assert jsontext.string(b'"\\ud55c\\n \\u0000"') == "한\n \x00"
+
+
 def test_compacting_takes_away_white_space_and_nothing_else() -> None:
     text = '{ "z" : 1.10,\n "a": [1e400, -0], "한글" : "a  b\\u00e9", "z": 2 }'.encode()
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from .. import jsontext
 from ..faults import InvalidRequest, ParseError
 from ..jsontext import Fragment
-from .shapes import Shape, faults, member, record, text
+from .shapes import Member, Shape, faults, record, text
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -117,7 +117,7 @@ def _is_id(text: bytes) -> bool:
 class _Envelope(Shape):
     """The members of a message that a server receives."""
 
-    jsonrpc = member('must be "2.0"', lambda value: value == "2.0", required=True)
+    jsonrpc = Member('must be "2.0"', lambda value: value == "2.0", required=True)
     method = text()
     params = record()
 

@@ -13,7 +13,7 @@ import binascii
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from ..caller import Headers
 from ..faults import (
@@ -36,7 +36,7 @@ from .era import Era, Method, Result
 from .jsonrpc import Message
 from .methods import discover, tools_call, tools_list
 from .reply import Reply
-from .shapes import Shape, faults, member, record, text
+from .shapes import Member, Shape, faults, record, text
 
 CLAIM: Final = "io.modelcontextprotocol/protocolVersion"
 """The key of ``params._meta`` by which a request says that it is of this kind."""
@@ -67,20 +67,25 @@ class _ClientInfo(Shape):
 
 _CLIENT = _ClientInfo()
 
-_META = Shape.from_dict(
+
+def _shape(members: dict[str, Member]) -> Shape:
+    """Return a shape whose members have names that are no Python names."""
+    return cast(type[Shape], Shape.from_dict(dict(members)))()
+
+
+_META = _shape(
     {
         CLAIM: text(required=True),
         CAPABILITIES: record(required=True),
-        CLIENT_INFO: member(
+        CLIENT_INFO: Member(
             "must be an object with the strings 'name' and 'version'",
             lambda value: isinstance(value, dict) and not faults(_CLIENT, value),
         ),
-        LOG_LEVEL: member(f"must be one of {', '.join(LEVELS)}", lambda value: value in LEVELS),
-    },
-    name="Meta",
-)()
+        LOG_LEVEL: Member(f"must be one of {', '.join(LEVELS)}", lambda value: value in LEVELS),
+    }
+)
 
-_MULTI_ROUND = Shape.from_dict({"inputResponses": record(), "requestState": text()}, name="MultiRound")()
+_MULTI_ROUND = _shape({"inputResponses": record(), "requestState": text()})
 
 
 class V2026_07_28(Era):

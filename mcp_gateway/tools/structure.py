@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .. import jsontext
 from ..registry.snapshot import Tool
 from ..toolservice.outcome import Failure, Outcome
 from ..transport.answer import Delivery, Reason
@@ -24,9 +25,13 @@ def conform(tool: Tool, outcome: Outcome, *, objects_only: bool) -> Outcome:
         return outcome
     if outcome.structured is None:
         return _misfit(tool, "it is not JSON")
-    if objects_only and not isinstance(outcome.value, dict):
+    if objects_only and not bytes(outcome.structured).startswith(b"{"):
         return _misfit(tool, "it is not a JSON object")
-    violations = tool.output_schema.violations(outcome.value, "the answer")
+    try:
+        value = jsontext.parse(bytes(outcome.structured), unique=False)
+    except jsontext.NotJson as fault:
+        return _misfit(tool, str(fault))
+    violations = tool.output_schema.violations(value, "the answer")
     if violations:
         return _misfit(tool, "; ".join(violation.message for violation in violations))
     return outcome
@@ -34,7 +39,7 @@ def conform(tool: Tool, outcome: Outcome, *, objects_only: bool) -> Outcome:
 
 def plain(outcome: Outcome) -> Outcome:
     """Return *outcome* without its structure, for a revision or a route that shows none."""
-    return replace(outcome, structured=None, value=None)
+    return replace(outcome, structured=None) if outcome.structured is not None else outcome
 
 
 def _misfit(tool: Tool, why: str) -> Outcome:

@@ -39,17 +39,14 @@ class McpResult:
         is_error: What it says of itself.
 
         structured: Its ``structuredContent`` as JSON text, if it has one.
-
-        value: The same, parsed.
     """
 
     content: tuple[dict[str, Any], ...]
     is_error: bool
     structured: Fragment | None
-    value: Any
 
 
-def read(text: bytes, value: Any) -> McpResult:
+def read(text: bytes) -> McpResult:
     """
     Check an MCP result.
 
@@ -57,12 +54,12 @@ def read(text: bytes, value: Any) -> McpResult:
 
         text: The answer as compact JSON.
 
-        value: The same, parsed.
-
     Raises:
 
         BadResult: It is no MCP result.
+        NotJson: It is nested too deeply to be looked at.
     """
+    value = jsontext.parse(text, unique=False)
     if not isinstance(value, dict):
         raise BadResult("the answer", "must be an object with a content list")
     if not isinstance(value.get("content"), list):
@@ -76,7 +73,6 @@ def read(text: bytes, value: Any) -> McpResult:
         content=_blocks(members["content"]),
         is_error=value.get("isError", False),
         structured=members.get("structuredContent"),
-        value=value.get("structuredContent"),
     )
 
 

@@ -60,8 +60,6 @@ class Outcome:
 
         structured: The answer as JSON text when it is JSON, for ``structuredContent``; ``None`` when it is not.
 
-        value: The same, parsed, for checking against ``outputSchema``; only set together with *structured*.
-
         failure: Set when ``is_error`` is true because of the call.
 
         log: A line for the operator that the caller must not see (e.g. the body of a 5xx, cut); ``None``: nothing.
@@ -70,7 +68,6 @@ class Outcome:
     content: tuple[dict[str, Any], ...]
     is_error: bool = False
     structured: Fragment | None = None
-    value: Any = None
     failure: Failure | None = None
     log: str | None = None
 
@@ -142,26 +139,29 @@ def _picture_or_sound(media: MediaType, body: bytes) -> Outcome:
 
 
 def _json(media: MediaType, body: bytes, result_format: str | None) -> Outcome:
-    text, value = _parsed(media, body)
+    text = _compacted(media, body)
     if result_format == "mcp":
-        result = blocks.read(text, value)
-        return Outcome(result.content, result.is_error, result.structured, result.value)
-    shown = value if isinstance(value, str) else text.decode()
-    return Outcome(({"type": "text", "text": shown},), structured=Fragment(text), value=value)
+        result = blocks.read(text)
+        return Outcome(result.content, result.is_error, result.structured)
+    return Outcome(({"type": "text", "text": _shown(text)},), structured=Fragment(text))
 
 
-def _parsed(media: MediaType, body: bytes) -> tuple[bytes, Any]:
-    """Return a body as compact JSON text and as a value: anything that is declared JSON, else an object or an array."""
+def _shown(text: bytes) -> str:
+    """Return JSON as a caller reads it: a string's own characters, anything else as it is written."""
+    return jsontext.string(text) if text.startswith(b'"') else text.decode("utf-8")
+
+
+def _compacted(media: MediaType, body: bytes) -> bytes:
+    """Return a body as compact JSON text: anything that is declared JSON, else an object or an array."""
     try:
         text = jsontext.compact(_utf8(media, body))
-        value = jsontext.parse(text, unique=False)
     except (NotText, jsontext.NotJson) as fault:
         if not media.says_json:
             raise NotText(_neither(media)) from None
         raise NotText(f"it says it is JSON and is none: {fault}") from None
-    if not media.says_json and not isinstance(value, dict | list):
+    if not media.says_json and not text.startswith((b"{", b"[")):
         raise NotText(_neither(media))
-    return text, value
+    return text
 
 
 def _neither(media: MediaType) -> str:
@@ -186,11 +186,7 @@ def _own_message(answer: Answer) -> str:
     """Return what a 4xx answer says of itself; empty when it says nothing that can be read."""
     media = MediaType.of(answer.headers)
     try:
-        if media.kind == "text":
-            message = media.text(answer.body)
-        else:
-            text, value = _parsed(media, answer.body)
-            message = value if isinstance(value, str) else text.decode()
+        message = media.text(answer.body) if media.kind == "text" else _shown(_compacted(media, answer.body))
     except NotText:
         return ""
     return message if message.strip() else ""

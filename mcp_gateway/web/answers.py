@@ -16,12 +16,18 @@ def json_answer(
     status: int, body: bytes, correlation: Correlation, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return an answer with a JSON body, or with none at all when *body* is empty."""
-    response = Response(body, status=status, content_type="application/json")
+    response = Response(
+        body,
+        status,
+        [
+            ("Content-Type", "application/json"),
+            *(headers or {}).items(),
+            ("guid", correlation.guid),
+            ("x-request-id", correlation.request_id),
+        ],
+    )
     if not body:
         del response.headers["Content-Type"]
-    response.headers.extend(headers or {})
-    response.headers["guid"] = correlation.guid
-    response.headers["x-request-id"] = correlation.request_id
     return response
 
 

@@ -45,7 +45,7 @@ def install(app: Flask, policy: Policy) -> None:
 
     @app.after_request
     def after(response: Response) -> Response:
-        origin = request.headers.get("Origin")
+        origin = request.environ.get("HTTP_ORIGIN")
         if origin is not None and checks.allows_origin(policy, origin):
             response.headers["Access-Control-Allow-Origin"] = origin
             response.headers["Access-Control-Expose-Headers"] = _EXPOSED

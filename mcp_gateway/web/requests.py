@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from gunicorn.http.errors import ParseException
@@ -24,8 +25,14 @@ class EnvironHeaders(Headers):
 
     def get(self, name: str) -> str | None:
         """Return the value of the header *name* (lower case); ``None``: absent."""
-        value: str | None = self._environ.get("HTTP_" + name.replace("-", "_").upper())
+        value: str | None = self._environ.get(_variable(name))
         return value
+
+
+@cache
+def _variable(name: str) -> str:
+    """Return the WSGI variable that holds the header *name*, one of the few that this package knows."""
+    return "HTTP_" + name.replace("-", "_").upper()
 
 
 def read_body(environ: dict[str, Any], limit: int) -> bytes:

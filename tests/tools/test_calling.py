@@ -163,9 +163,9 @@ def test_an_answer_that_breaks_its_promise_is_an_error_with_the_reason(
 
 
 def test_an_answer_loses_its_structure_and_nothing_else_where_none_is_shown() -> None:
-    outcome = Outcome(({"type": "text", "text": "1"},), structured=Fragment(b"1"), value=1)
+    outcome = Outcome(({"type": "text", "text": "1"},), structured=Fragment(b"1"))
 
-    assert structure.plain(outcome) == replace(outcome, structured=None, value=None)
+    assert structure.plain(outcome) == replace(outcome, structured=None)
 
 
 def test_what_must_not_reach_the_caller_is_logged_with_its_guid(log: pytest.LogCaptureFixture) -> None:

@@ -127,27 +127,23 @@ def test_a_json_object_is_passed_on_compact_with_its_digits_and_characters(conte
     assert not outcome.is_error
     assert outcome.structured is not None
     assert jsontext.encode(outcome.structured) == expected.encode()
-    assert outcome.value["답"][3] == 12345678901234567890
 
 
 @pytest.mark.parametrize(
-    ("body", "text", "value"),
+    ("body", "text"),
     [
-        (b'"\\ud55c\\n"', "한\n", "한\n"),
-        (b'""', "", ""),
-        (b" 1.10 ", "1.10", jsontext.parse(b"1.10")),
-        (b"true", "true", True),
-        (b"null", "null", None),
-        (b"[]", "[]", []),
+        (b'"\\ud55c\\n"', "한\n"),
+        (b'""', ""),
+        (b" 1.10 ", "1.10"),
+        (b"true", "true"),
+        (b"null", "null"),
+        (b"[]", "[]"),
     ],
 )
-def test_a_json_string_becomes_its_value_and_another_scalar_stays_as_written(
-    body: bytes, text: str, value: Any
-) -> None:
+def test_a_json_string_becomes_its_value_and_another_scalar_stays_as_written(body: bytes, text: str) -> None:
     outcome = outcome_of(body)
 
     assert text_of(outcome) == text
-    assert outcome.value == value
     assert outcome.structured is not None
     assert jsontext.encode(outcome.structured) == body.strip()
 
@@ -167,7 +163,7 @@ def test_json_in_another_charset_is_read_by_it() -> None:
         (b" ", "application/json"),
         (b'"\\ud800"', "application/json"),
         (b"\xff", "application/json"),
-        (b"[" * 600 + b"]" * 600, "application/json"),
+        (b"[" * 5000 + b"]" * 5000, "application/json"),
         (b"[" * 100_000 + b"]" * 100_000, "application/json"),
         (b"{}", "application/json; charset=klingon"),
         (b"<html>", "application/json"),
@@ -252,7 +248,6 @@ def test_an_mcp_result_is_passed_on_with_its_digits() -> None:
     assert len(outcome.content) == 6
     assert outcome.structured is not None
     assert jsontext.encode(outcome.structured) == b'{"n":1.10}'
-    assert outcome.value == {"n": jsontext.parse(b"1.10")}
 
 
 def test_an_mcp_result_that_says_it_is_an_error_is_one_and_the_call_is_none() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from ...caller import new_id
 from ...faults import InvalidParams
 from ..era import Request, Result
-from ..shapes import Shape, faults, member, record, text
+from ..shapes import Member, Shape, faults, record, text
 
 
 class _ClientInfo(Shape):
@@ -21,7 +21,7 @@ _CLIENT_INFO = _ClientInfo()
 class _Params(Shape):
     protocolVersion = text(required=True)
     capabilities = record(required=True)
-    clientInfo = member(
+    clientInfo = Member(
         "must be an object with the strings 'name' and 'version'",
         lambda value: isinstance(value, dict) and not faults(_CLIENT_INFO, value),
         required=True,
