@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -156,6 +157,62 @@ def test_a_failure_outside_the_road_is_a_500_in_the_shape_of_all_errors(
 
     assert "inside" not in str(refusal(response, 500, "internal_error"))
     assert "the inside" in log.text
+
+
+class Listener(ThreadingHTTPServer):
+    """A Tool Service that tells when the connection of a call ends."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Connection)
+        self.ended = threading.Event()
+
+
+class Connection(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Listener
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._send(b"done", "text/plain")
+
+    def do_GET(self) -> None:
+        entry = {"name": "a", "description": "A.", "inputSchema": {"type": "object"}, "endpoint": "/a"}
+        self.close_connection = True
+        self._send(json.dumps({"manifestVersion": "1", "tools": [entry]}).encode(), "application/json")
+
+    def _send(self, body: bytes, content_type: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def finish(self) -> None:
+        super().finish()
+        if self.command == "POST":
+            self.server.ended.set()
+
+    def log_message(self, *_: object) -> None:
+        """Keep the test's output free of access logs."""
+
+
+def test_a_gateway_that_stops_closes_the_connections_at_rest(make: Callable[..., Gateway]) -> None:
+    with Listener() as listener:
+        serving = threading.Thread(target=listener.serve_forever, args=(0.01,))
+        serving.start()
+        service = model.ToolService("core-tools", f"http://127.0.0.1:{listener.server_port}")
+        gateway = make(model.Config(routes=(model.Route("core", "/mcp/core", (service,), (LEGACY,)),)))
+        gateway.start()
+        try:
+            assert result(post(gateway, "tools/call", {"name": "a"}))["isError"] is False
+            assert not listener.ended.wait(0.1)
+
+            gateway.stop()
+
+            assert listener.ended.wait(10)
+        finally:
+            listener.shutdown()
+            serving.join()
 
 
 # --- routes of a portal ----------------------------------------------------------------------------------------------

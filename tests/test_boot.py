@@ -151,6 +151,16 @@ def test_production_logs_json_and_local_logs_for_people(
         assert "sessionId" not in line
 
 
+def test_a_reload_may_change_how_the_master_logs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    boot.first(os.environ, 310)
+    file.write_text(GOOD.replace("profile: local", "profile: production"), encoding="utf-8")
+
+    boot.again(os.environ, 310)
+
+    logging.getLogger("mcp_gateway.test").warning("now")
+    assert json.loads(capsys.readouterr().err)["message"] == "now"
+
+
 def test_the_environment_says_how_much_is_logged(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,10 +194,10 @@ def test_the_server_listens_where_it_is_told_or_where_the_profile_says(
 
 def test_the_environment_says_how_many_workers_and_threads_there_are(file: Path) -> None:
     environ = {"MCP_GATEWAY_CONFIG": str(file)}
-    told = boot.settings({**environ, "WEB_CONCURRENCY": "3", "GUNICORN_THREADS": "7"})
+    told = boot.settings({**environ, "WEB_CONCURRENCY": "1", "GUNICORN_THREADS": "4096"})
     usual = boot.settings(environ)
 
-    assert (told.workers, told.threads) == (3, 7)
+    assert (told.workers, told.threads) == (1, 4096)
     assert (usual.workers, usual.threads) == (os.cpu_count(), 64)
 
 
