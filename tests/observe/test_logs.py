@@ -313,6 +313,16 @@ def test_a_second_configuration_takes_the_place_of_the_first(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_line_is_written_once_though_others_have_a_log_of_their_own(
+    package: logging.Logger, caplog: pytest.LogCaptureFixture
+) -> None:
+    logs.configure("info", as_json=True)
+
+    logs.write(seen())
+
+    assert not caplog.records
+
+
 @pytest.mark.parametrize(
     ("level", "lines"),
     [("debug", 1), ("info", 1), ("INFO", 1), ("warning", 0), ("error", 0), ("critical", 0), ("loud", 1), ("", 1)],

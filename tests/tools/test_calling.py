@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from mcp_gateway.registry.snapshots import Snapshots
 from mcp_gateway.tools import calling, structure
 from mcp_gateway.tools.calling import Called, Structure
 from mcp_gateway.tools.route import Route
+from mcp_gateway.toolservice.client import Call
 from mcp_gateway.toolservice.outcome import Failure, Outcome
 from mcp_gateway.transport.answer import Delivery, Reason, Unanswered
 
@@ -87,6 +89,22 @@ def test_a_call_is_timed_and_noted() -> None:
     assert seen.tool_ms is not None
     assert called.elapsed_ms == int(seen.tool_ms)
     assert (seen.outcome, seen.reason, seen.tool_status) == ("ok", None, None)
+
+
+class SlowToolService(FakeToolService):
+    """Takes 30 ms for a call."""
+
+    def call(self, call: Call, deadline: Deadline) -> Outcome:
+        threading.Event().wait(0.03)
+        return super().call(call, deadline)
+
+
+def test_the_time_of_a_call_is_in_milliseconds() -> None:
+    served, _ = route(tool())
+
+    called, _ = call(replace(served, clients={"core-tools": SlowToolService()}))
+
+    assert 30 <= called.elapsed_ms < 30_000
 
 
 def test_a_failed_call_is_noted_with_its_reason() -> None:
