@@ -11,7 +11,7 @@ LOCK := .cache/uv/bin/uv pip compile --quiet --universal --python-version 3.11 -
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venv lint types lock clean
+.PHONY: help run test bench venv lint types lock clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s  %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,9 @@ test: $(VENV)/.dev $(CLIENTS:=/.made) ## everything: style, types, import contra
 	$(call step,pytest,$(PY) -m coverage run -m pytest)
 	$(call step,coverage,{ $(PY) -m coverage combine --quiet && $(PY) -m coverage report; })
 	@printf '\ntest: passed\n'
+
+bench: $(VENV)/.installed ## what a call costs beside a bare passthrough (Linux); ARGS='--scenarios fast --connections 64'
+	@$(PY) -m bench.run $(ARGS)
 
 venv: $(VENV)/.dev ## the virtual environment, when a lock or setup.cfg has changed
 
