@@ -37,6 +37,21 @@ def test_every_scenario_has_its_row_and_no_answer_is_wrong() -> None:
     assert re.search(r"^CPU of fast on 2026-07-28 against 2025-11-25: ", done.stdout, re.MULTILINE)
 
 
+def test_a_wrong_answer_ends_the_run_with_status_1() -> None:
+    never = (
+        "import dataclasses, sys; from bench import run;"
+        "run.SCENARIOS = {**run.SCENARIOS, 'ping': dataclasses.replace(run.SCENARIOS['ping'], marker='~never~')};"
+        "sys.exit(run.main(['--scenarios', 'ping', '--seconds', '0.1', '--rounds', '1']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", never], cwd=ROOT, capture_output=True, text=True, check=False, timeout=PROCESSES_END_S
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "wrong answers" in done.stderr
+    assert "no marker" in done.stderr
+    assert not done.stdout
+
+
 def test_a_scenario_that_does_not_exist_is_refused() -> None:
     done = bench("run", "--scenarios", "fast,faster")
     assert done.returncode == 2
