@@ -18,6 +18,7 @@ from .observe import logs
 from .protocol import eras
 from .registry.last_good import NOTHING_KEPT, LastGood
 from .registry.loader import Loader
+from .registry.snapshot import RouteStatus
 from .registry.snapshots import Snapshots, snapshots
 from .tools.route import Route
 from .toolservice.client import ToolServiceClient
@@ -110,7 +111,20 @@ class Gateway:
 
     def health(self) -> Health:
         """Return how this worker is."""
-        return Health(self._loader.status(), self._loader.source_error(), self._faults)
+        status = self._loader.status()
+        return Health(status, self._warnings(status), self._loader.source_error(), self._faults)
+
+    def _warnings(self, status: Sequence[RouteStatus]) -> dict[str, list[tuple[str, str]]]:
+        configured = {route.config.key: route.config for route in self._routes}
+        return {
+            each.route: [
+                (tool.name, sentence)
+                for tool in each.snapshot.tools
+                for sentence in eras.warnings(tool, configured[each.route])
+            ]
+            for each in status
+            if each.snapshot is not None and each.route in configured
+        }
 
     def _serve(self, routes: tuple[model.Route, ...]) -> None:
         """Serve these routes from the next request on; those under way end on the ones they began with."""

@@ -40,6 +40,12 @@ class DuplicateMember(NotJson):
         self.name = name
 
 
+class Digits(str):
+    """An integer as it was written."""
+
+    __slots__ = ()
+
+
 def _integer(digits: str) -> int | Decimal:
     return int(digits) if len(digits) <= MAX_INT_DIGITS else Decimal(digits)
 
@@ -66,6 +72,8 @@ _STRICT = json.JSONDecoder(
     parse_int=_integer, parse_float=_fraction, parse_constant=_constant, object_pairs_hook=_unique
 ).decode
 _LAST_WINS = json.JSONDecoder(parse_int=_integer, parse_float=_fraction, parse_constant=_constant).decode
+_REPLACED = "\ufffd"
+_LENIENT = json.JSONDecoder(parse_int=Digits).decode
 _ENCODE = msgspec.json.Encoder().encode
 _MEMBERS = msgspec.json.Decoder(dict[str, Fragment]).decode
 _ELEMENTS = msgspec.json.Decoder(list[Fragment]).decode
@@ -102,6 +110,26 @@ def parse(text: bytes, *, unique: bool = True) -> Any:
     if "\\u" in source:
         _refuse_lone_surrogates(text)
     return value
+
+
+def glance(text: bytes) -> Any:
+    """Read a text that ``parse`` has refused as far as the standard library goes along; ``None``: not even so."""
+    try:
+        return _LENIENT(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def written(value: Any) -> Fragment:
+    """Write a string or an integer that ``glance`` has found; anything else as ``null``."""
+    if isinstance(value, Digits):
+        return Fragment(value.encode("ascii"))
+    if not isinstance(value, str) or _REPLACED in value:
+        return Fragment(b"null")
+    try:
+        return Fragment(_ENCODE(value))
+    except UnicodeEncodeError:
+        return Fragment(b"null")
 
 
 def _depth(source: str) -> int:
@@ -155,6 +183,7 @@ def compact(text: bytes | Fragment) -> bytes:
     except UnicodeDecodeError as fault:
         raise NotJson(f"it is not UTF-8 (byte {fault.start})") from None
     except msgspec.DecodeError as fault:
+        parse(text, unique=False)  # its words are better, and it refuses the same
         raise NotJson(str(fault)) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None

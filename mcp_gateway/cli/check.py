@@ -15,11 +15,6 @@ from . import options as shared
 from .target import USER_AGENT
 from .terminal import Failed, one_line
 
-_UNKEPT_SCHEMA = (
-    "shows an outputSchema on a route with structured_output: false; clients throw its answers away, as they have no "
-    "structuredContent"
-)
-
 
 def add(commands: shared.Commands) -> None:
     """Add the command."""
@@ -101,11 +96,5 @@ def _of_service(report: ServiceReport, tools: list[Tool], route: Route) -> Itera
     for left in report.left_out:
         yield f"    LEFT OUT: {left.tool}: {left.place}: {left.reason}"
     for tool in tools:
-        for warning in _warnings(tool, route):
+        for warning in eras.warnings(tool, route):
             yield f"    warning: {tool.name}: {warning}"
-
-
-def _warnings(tool: Tool, route: Route) -> Iterator[str]:
-    yield from tool.warnings
-    if tool.output_schema is not None and not route.structured_output:
-        yield _UNKEPT_SCHEMA

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -112,6 +112,10 @@ class Era(ABC):
         """Return whether callers of this revision see the tool's ``outputSchema``."""
 
     @abstractmethod
+    def warnings(self, tool: Tool, structured_output: bool) -> Iterator[str]:
+        """Yield what is legal and harmful about *tool* on this revision, on a route with that setting."""
+
+    @abstractmethod
     def listed(self, members: Mapping[str, Any], route: Route) -> Mapping[str, Any]:
         """Return the members of a list result as this revision words them."""
 
@@ -126,3 +130,9 @@ class Era(ABC):
     @abstractmethod
     def broken(self, request_id: Fragment, guid: str) -> Reply:
         """Write the answer when the gateway itself has failed; it tells nothing of the inside."""
+
+
+def broken_promise(tool: Tool, structured_output: bool) -> Iterator[str]:
+    """Yield a warning when *tool* shows an ``outputSchema`` and its answers will have no structure, on any revision."""
+    if tool.output_schema is not None and not structured_output:
+        yield "shows an outputSchema on a route with structured_output: false; clients throw its answers away"

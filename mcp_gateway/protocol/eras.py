@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from ..caller import Headers
+from ..config import model
 from ..faults import InvalidRequest, UnsupportedVersion, VersionNotServed
+from ..registry.snapshot import Tool
 from ..tools.route import Route
 from .era import Era
 from .jsonrpc import Kind, Message
@@ -151,6 +154,12 @@ def judge(route: Route, version: str | None, claim: bool, message: Message) -> N
         raise UnsupportedVersion(version or _asked(message), route.versions)
     if row.verdict is Verdict.NO_RESPONSES:
         raise InvalidRequest("a response is not taken: this server sends no requests")
+
+
+def warnings(tool: Tool, route: model.Route) -> tuple[str, ...]:
+    """Return what is legal and harmful about *tool* on *route*, one sentence each, for ``/readyz`` and ``check``."""
+    spoken = (ERAS[version].warnings(tool, route.structured_output) for version in route.protocol_versions)
+    return (*tool.warnings, *dict.fromkeys(chain.from_iterable(spoken)))
 
 
 def decide(header: Header, claim: bool, post: Post, only: Header | None) -> Row:

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Final
 
 from .. import jsontext
-from ..faults import InvalidRequest, ParseError
+from ..faults import Fault, InvalidRequest, ParseError
 from ..jsontext import Fragment
 from .shapes import Member, Shape, faults, record, text
 
@@ -39,7 +39,7 @@ class Kind(Enum):
 @dataclass(frozen=True, slots=True)
 class Document:
     """
-    A body that is JSON.
+    A body, read as JSON as far as it can be.
 
     Args:
 
@@ -49,13 +49,13 @@ class Document:
 
         id: The text of its ``id`` when that is one that can be echoed, else ``null``.
 
-        duplicate: The name of a member that an object in it has twice; ``None``: there is no such object.
+        fault: Why it is refused whatever its members say; ``None``: nothing is wrong so far.
     """
 
     value: Any
     texts: Mapping[str, Fragment]
     id: Fragment
-    duplicate: str | None = None
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +86,35 @@ class Message:
 
 
 def read(body: bytes) -> Document:
-    """
-    Read a body as JSON.
-
-    Raises:
-
-        ParseError: It is none: a syntax error, NaN, bad UTF-8, half a surrogate pair, or nested too deeply.
-    """
-    duplicate = None
+    """Read a body as JSON. What is none still gives its ``id`` where that can be read: callers wait for it."""
     try:
-        try:
-            value = jsontext.parse(body)
-        except jsontext.DuplicateMember as fault:
-            duplicate = fault.name
-            value = jsontext.parse(body, unique=False)
+        value = jsontext.parse(body)
     except jsontext.NotJson as fault:
-        raise ParseError(f"the body is not JSON: {fault}") from None
+        return _glanced_at(body, _refusal(body, fault))
     if not isinstance(value, dict):
-        return Document(value, {}, NULL, duplicate)
+        return Document(value, {}, NULL)
     texts = jsontext.members(body)
-    request_id = texts.get("id", NULL)
-    return Document(value, texts, request_id if _is_id(bytes(request_id)) else NULL, duplicate)
+    return Document(value, texts, _usable(texts.get("id", NULL)))
+
+
+def _refusal(body: bytes, fault: jsontext.NotJson) -> Fault:
+    if isinstance(fault, jsontext.DuplicateMember):
+        try:
+            jsontext.parse(body, unique=False)
+            return InvalidRequest(f"an object has two members named '{fault.name[:128]}'")
+        except jsontext.NotJson as other:
+            fault = other
+    return ParseError(f"the body is not JSON: {fault}")
+
+
+def _glanced_at(body: bytes, fault: Fault) -> Document:
+    value = jsontext.glance(body)
+    found = jsontext.written(value.get("id")) if isinstance(value, dict) else NULL
+    return Document(value, {}, _usable(found), fault)
+
+
+def _usable(request_id: Fragment) -> Fragment:
+    return request_id if _is_id(bytes(request_id)) else NULL
 
 
 def _is_id(text: bytes) -> bool:
@@ -131,15 +139,16 @@ def envelope(document: Document) -> Message:
 
     Raises:
 
+        ParseError: It is no JSON.
         InvalidRequest: It is a batch, no object, or breaks a rule of the envelope; the message names every one.
     """
+    if document.fault is not None:
+        raise document.fault
     value = document.value
     if isinstance(value, list):
         raise InvalidRequest("batches are not supported: send one message in each POST")
     if not isinstance(value, dict):
         raise InvalidRequest("the body must be a JSON object")
-    if document.duplicate is not None:
-        raise InvalidRequest(f"an object has two members named '{document.duplicate[:128]}'")
     is_response = "method" not in value and ("result" in value or "error" in value)
     wrong = faults(_ENVELOPE, value)
     if "method" not in value and not is_response:

@@ -7,7 +7,7 @@ is HTTP 400 (contract: the version header). See ``docs/contracts/agent-builder.m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ..caller import Headers
@@ -17,7 +17,7 @@ from ..registry.snapshot import Tool
 from ..tools.calling import Structure
 from ..tools.route import Route
 from . import jsonrpc, refusals
-from .era import Era, Method, Result
+from .era import Era, Method, Result, broken_promise
 from .jsonrpc import Message
 from .methods import initialize, ping, tools_call, tools_list
 from .reply import Reply
@@ -51,6 +51,12 @@ class V2025_11_25(Era):
     def shows_output_schema(self, tool: Tool, route: Route) -> bool:
         """Show what can be honoured; with ``structured_output: false`` all that is declared (contract v0.3)."""
         return tool.output_is_object or not route.config.structured_output
+
+    def warnings(self, tool: Tool, structured_output: bool) -> Iterator[str]:
+        """Tell of an ``outputSchema`` that callers cannot see, or whose promise is not kept."""
+        yield from broken_promise(tool, structured_output)
+        if tool.output_schema is not None and structured_output and not tool.output_is_object:
+            yield f'outputSchema has no root "type": "object" and is not shown on {self.version}'
 
     def listed(self, members: Mapping[str, Any], route: Route) -> Mapping[str, Any]:
         """Add nothing."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, Final, cast
 
@@ -32,7 +32,7 @@ from ..registry.snapshot import MirroredHeader, Tool
 from ..tools.calling import Structure
 from ..tools.route import Route
 from . import jsonrpc, refusals
-from .era import Era, Method, Result
+from .era import Era, Method, Result, broken_promise
 from .jsonrpc import Message
 from .methods import discover, tools_call, tools_list
 from .reply import Reply
@@ -150,6 +150,10 @@ class V2026_07_28(Era):
     def shows_output_schema(self, tool: Tool, route: Route) -> bool:
         """Show it always: any JSON Schema may stand there."""
         return True
+
+    def warnings(self, tool: Tool, structured_output: bool) -> Iterator[str]:
+        """Tell of an ``outputSchema`` whose promise is not kept."""
+        yield from broken_promise(tool, structured_output)
 
     def listed(self, members: Mapping[str, Any], route: Route) -> Mapping[str, Any]:
         """Add how long, and by whom, the list may be kept."""

@@ -126,8 +126,10 @@ class ServiceLoad:
 
     @property
     def place(self) -> str:
-        """Where its manifest is, for ``LastGood``."""
-        return f"manifest of {self.service.name} at {self.service.base_url}{self.service.manifest_path}"
+        """Where its manifest is and who asks for it, for ``LastGood``: what one is shown is not for another's eyes."""
+        service = self.service
+        asker = (sorted(service.headers.items()), str(service.ca_bundle))
+        return f"manifest of {service.name} at {service.base_url}{service.manifest_path} for {asker}"
 
     def recall(self, text: bytes | None) -> Manifest | None:
         """Return the manifest that an earlier worker has read in *text*, unless one of its own is here."""

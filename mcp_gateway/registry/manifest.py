@@ -287,5 +287,3 @@ def _warnings(entry: Mapping[str, Any]) -> Iterator[str]:
     if silent := [step("", name) for name, part in properties.items() if not part.get("description")]:
         more = f" and {len(silent) - MAX_REASONS} more" if len(silent) > MAX_REASONS else ""
         yield f"inputSchema.properties without a description: {', '.join(silent[:MAX_REASONS])}{more}"
-    if "outputSchema" in entry and not _is_object(entry["outputSchema"]):
-        yield 'outputSchema has no root "type": "object" and is not shown on 2025-11-25'

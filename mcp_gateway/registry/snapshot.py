@@ -55,7 +55,8 @@ class Tool:
 
         mirrored: Its ``x-mcp-header`` marks.
 
-        warnings: What is legal and harmful about it, one sentence each (shown by ``check`` and ``/readyz``).
+        warnings: What is legal and harmful about it on every route, one sentence each; ``protocol.eras.warnings`` adds
+            what depends on the route.
 
         place: Its place in the manifest, e.g. ``tools[3]``.
     """

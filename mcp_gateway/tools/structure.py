@@ -24,7 +24,7 @@ def conform(tool: Tool, outcome: Outcome, *, objects_only: bool) -> Outcome:
     if outcome.is_error or tool.output_schema is None:
         return outcome
     if outcome.structured is None:
-        return _misfit(tool, "it is not JSON")
+        return _misfit(tool, "it brings no JSON that could be held to it")
     if objects_only and not bytes(outcome.structured).startswith(b"{"):
         return _misfit(tool, "it is not a JSON object")
     try:

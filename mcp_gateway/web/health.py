@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -25,12 +25,15 @@ class Health:
 
         routes: One status for each route that is served.
 
+        warnings: What is legal and harmful about a route's tools, as pairs of tool and sentence, by route key.
+
         registry_error: Why the registry could not say the routes; ``None``: it could.
 
         configuration_faults: Why the newest configuration was not taken, one line each; empty: it was.
     """
 
     routes: Sequence[RouteStatus]
+    warnings: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     registry_error: str | None = None
     configuration_faults: Sequence[str] = ()
 
@@ -62,13 +65,13 @@ def report(health: Health) -> dict[str, Any]:
         "status": "ready" if health.ready else "not_ready",
         "version": __version__,
         "pid": os.getpid(),
-        "routes": [_route(route) for route in health.routes],
+        "routes": [_route(route, health.warnings.get(route.route, ())) for route in health.routes],
         "registryError": health.registry_error,
         "configurationFaults": list(health.configuration_faults),
     }
 
 
-def _route(status: RouteStatus) -> dict[str, Any]:
+def _route(status: RouteStatus, warnings: Sequence[tuple[str, str]]) -> dict[str, Any]:
     snapshot = status.snapshot
     return {
         "route": status.route,
@@ -79,11 +82,7 @@ def _route(status: RouteStatus) -> dict[str, Any]:
         "error": status.error,
         "loadFailures": status.failures,
         "toolServices": [_service(service) for service in status.services],
-        "warnings": [
-            {"tool": tool.name, "warning": warning}
-            for tool in (snapshot.tools if snapshot else ())
-            for warning in tool.warnings
-        ],
+        "warnings": [{"tool": tool, "warning": sentence} for tool, sentence in warnings],
     }
 
 

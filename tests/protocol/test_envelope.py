@@ -164,7 +164,7 @@ def test_an_object_that_names_a_member_twice_is_refused(road: Road, version: str
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":%s}}'
 
-NOT_JSON = {
+UNREADABLE = {
     "empty": b"",
     "white space": b"  \n ",
     "cut": b'{"jsonrpc":"2.0","id":1',
@@ -172,33 +172,58 @@ NOT_JSON = {
     "behind": b'{"jsonrpc":"2.0","id":1,"method":"ping"} {}',
     "trailing comma": b'{"jsonrpc":"2.0","id":1,"method":"ping",}',
     "single quotes": b"{'jsonrpc':'2.0'}",
+    "leading zero": PING % b"01",
+    "plus": PING % b"+1",
+    "control character": PING % b'"\x01"',
+    "byte order mark": b"\xef\xbb\xbf" + PING % b"1",
+    "UTF-16": (PING % b"1").decode().encode("utf-16"),
+    "deep arrays": PING % (b"[" * 100_000 + b"]" * 100_000),
+    "deep objects": PING % (b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
+    "deep and cut": b"[" * 100_000,
+    "NaN as id": b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}',
+    "half a surrogate pair in id": b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+    "bad UTF-8 in id": b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}',
+    "no id": b'{"jsonrpc":"2.0","method":"ping","params":{"x":NaN}}',
+    "a list": b"[NaN]",
+}
+"""Bodies that are no JSON and whose id nobody can read."""
+
+READABLE = {
     "NaN": PING % b"NaN",
     "Infinity": PING % b"Infinity",
     "-Infinity": PING % b"-Infinity",
-    "leading zero": PING % b"01",
-    "plus": PING % b"+1",
     "exponent out of range": PING % b"1e99999999999999999999",
-    "control character": PING % b'"\x01"',
     "bad UTF-8": PING % b'"\xff"',
     "overlong UTF-8": PING % b'"\xc0\xaf"',
     "encoded surrogate": PING % b'"\xed\xa0\x80"',
     "lone surrogate": PING % b'"\\ud800"',
     "lone surrogate as a name": PING % b'{"\\udc00":1}',
     "two lone surrogates as one name": PING % b'{"\\udc00":1,"\\udc00":1}',
-    "byte order mark": b"\xef\xbb\xbf" + PING % b"1",
-    "UTF-16": (PING % b"1").decode().encode("utf-16"),
-    "deep arrays": PING % (b"[" * 100_000 + b"]" * 100_000),
-    "deep objects": PING % (b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
-    "deep and cut": b"[" * 100_000,
+    "deeper than 512": PING % (b"[" * 600 + b"]" * 600),
 }
+"""Bodies that are no JSON and whose id can be read all the same."""
 
 
 @both
-@pytest.mark.parametrize("body", NOT_JSON.values(), ids=NOT_JSON.keys())
+@pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_what_is_no_json_is_a_parse_error(road: Road, version: str, body: bytes) -> None:
     found = error(road.post(body, headers(version)), -32700, STATUS[version], None)
 
     assert found["message"].startswith("Parse error: the body is not JSON: ")
+
+
+@both
+@pytest.mark.parametrize("body", READABLE.values(), ids=READABLE.keys())
+def test_an_id_that_can_be_read_is_echoed_by_a_parse_error_too(road: Road, version: str, body: bytes) -> None:
+    error(road.post(body, headers(version)), -32700, STATUS[version], 1)
+
+
+@both
+@pytest.mark.parametrize("request_id", [b"12345678901234567890123", b'"a\xea\xb0\x80"', b"-0", b"0", b'""'])
+def test_such_an_id_is_echoed_as_it_was_sent(road: Road, version: str, request_id: bytes) -> None:
+    body = b'{"jsonrpc":"2.0","id":%s,"method":"ping","params":{"x":NaN}}' % request_id
+
+    assert b'"id":' + request_id + b"," in road.post(body, headers(version)).data
 
 
 @both

@@ -333,7 +333,7 @@ def test_an_answer_that_fits_the_output_schema_is_structured_beside_the_text() -
         (as_json("{}"), "'n' is required"),
         (as_json("[1]"), "it is not a JSON object"),
         (as_json('"n"'), "it is not a JSON object"),
-        (text("n = 1"), "it is not JSON"),
+        (text("n = 1"), "it brings no JSON that could be held to it"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_an_error_that_names_the_violation(answer: Answer, words: str) -> None:

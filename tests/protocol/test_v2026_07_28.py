@@ -289,7 +289,7 @@ def test_any_output_schema_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"), [(as_json('{"n": 1}'), "the answer must be array"), (text("[1]"), "it is not JSON")]
+    ("answer", "words"), [(as_json('{"n": 1}'), "the answer must be array"), (text("[1]"), "it brings no JSON")]
 )
 def test_an_answer_that_does_not_fit_is_an_error(answer: Answer, words: str) -> None:
     road = Road(tool(outputSchema={"type": "array"}))

@@ -133,6 +133,15 @@ def test_what_an_earlier_worker_has_read_wins_over_the_fallback(serve, boot, tmp
     assert boot(settings, LastGood(tmp_path)).tools() == ["a"]
 
 
+@pytest.mark.parametrize("other", [{"headers": {"Authorization": "Bearer b"}}, {"manifest_path": "/other"}])
+def test_what_one_was_shown_is_not_served_to_another_who_could_not_read_it(serve, boot, tmp_path, other):
+    server = serve(manifest(tool("secret")))
+    boot(config(route(service(server, headers={"Authorization": "Bearer a"}))), LastGood(tmp_path))
+    server.stop()
+
+    assert boot(config(route(service(server, **other))), LastGood(tmp_path)).tools() is None
+
+
 def test_a_manifest_that_could_not_be_read_is_not_kept(serve, boot, tmp_path):
     server = serve(b"no manifest")
     settings = config(route(service(server)))

@@ -512,10 +512,6 @@ def test_properties_of_a_nested_schema_that_are_none_make_the_tool_invalid():
             {"inputSchema": schema(**{f"p{index}": {} for index in range(7)})},
             "inputSchema.properties without a description: p0, p1, p2, p3, p4 and 2 more",
         ),
-        (
-            {"outputSchema": {"type": "array"}},
-            'outputSchema has no root "type": "object" and is not shown on 2025-11-25',
-        ),
     ],
 )
 def test_what_is_legal_and_harmful_is_served_with_a_warning(fields, warning):

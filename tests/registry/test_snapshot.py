@@ -145,6 +145,9 @@ def test_publishing_one_route_leaves_the_others():
     assert store.current("other") is not None
 
 
-def test_a_worker_has_one_store_which_is_empty_at_first():
+def test_a_worker_has_one_store():
     assert isinstance(snapshots, Snapshots)
-    assert snapshots.current("core") is None
+
+
+def test_a_store_is_empty_at_first():
+    assert Snapshots().current("core") is None

@@ -159,7 +159,7 @@ def test_structure_is_given_as_far_as_it_is_wanted_and_promised(
 @pytest.mark.parametrize(
     ("answer", "objects_only", "words"),
     [
-        (text("n"), False, "it is not JSON"),
+        (text("n"), False, "it brings no JSON"),
         (as_json("[1]"), True, "it is not a JSON object"),
         (as_json("{}"), True, "'n' is required"),
         (as_json('{"n":"1"}'), False, "'n' must be integer"),

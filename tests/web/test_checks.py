@@ -269,6 +269,12 @@ def test_a_body_that_cannot_be_read_is_400(road: Road, fault: Exception) -> None
     assert refusal(response, 400, "bad_request")["message"] == "the body could not be read"
 
 
+def test_a_body_that_does_not_arrive_in_time_is_408(road: Road) -> None:
+    response = road.request(body=PING, headers=JSON, environ_overrides={"wsgi.input": BrokenInput(TimeoutError())})
+
+    refusal(response, 408, "request_timeout")
+
+
 def test_a_post_without_a_body_is_no_json(road: Road) -> None:
     error(road.request(headers=JSON), -32700, request_id=None)
 

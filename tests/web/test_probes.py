@@ -54,7 +54,10 @@ def test_readyz_shows_each_route_and_each_tool_service(road: Road) -> None:
     )
     current = snapshot(tool(), tool("core.bare", inputSchema={"type": "object"}))
     road.health = Health(
-        [RouteStatus("core", current, (LOADED, stale), "too many tools", 3)], "portal is away", ["routes: x"]
+        [RouteStatus("core", current, (LOADED, stale), "too many tools", 3)],
+        {"core": [("core.search", "description is empty")]},
+        "portal is away",
+        ["routes: x"],
     )
 
     response = road.request("GET", "/readyz")
@@ -98,7 +101,7 @@ def test_readyz_shows_each_route_and_each_tool_service(road: Road) -> None:
                         ],
                     },
                 ],
-                "warnings": [{"tool": "core.search", "warning": current.tools[0].warnings[0]}],
+                "warnings": [{"tool": "core.search", "warning": "description is empty"}],
             }
         ],
         "registryError": "portal is away",
@@ -121,6 +124,6 @@ def test_readyz_is_503_while_a_route_has_no_snapshot(road: Road) -> None:
 
 
 def test_readyz_is_503_while_no_route_is_known(road: Road) -> None:
-    road.health = Health([], "the portal did not answer")
+    road.health = Health([], registry_error="the portal did not answer")
 
     assert road.request("GET", "/readyz").status_code == 503
