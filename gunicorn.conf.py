@@ -10,6 +10,8 @@ import sys
 
 from mcp_gateway import boot
 from mcp_gateway.config.load import ConfigFaults
+from mcp_gateway.serving import limits
+from mcp_gateway.serving.worker import Worker
 
 
 def _refuse(faulty):
@@ -27,7 +29,13 @@ except ConfigFaults as faulty:
 bind = _settings.bind
 workers = _settings.workers
 threads = _settings.threads
-worker_class = "gthread"
+worker_class = "mcp_gateway.serving.worker.Worker"  # gthread, but only a request that has arrived takes a thread
+Worker.read_s = _settings.read_timeout_s
+Worker.write_s = _settings.write_timeout_s
+
+# Open connections of one worker, with or without a thread. One that never says anything costs 4 kB and makes room for
+# the next when they are all taken. Each is an open file, and a call under way needs some more.
+worker_connections = limits.connections(4096 + threads, threads)
 
 # A call may take 300 s (limits.interaction_timeout_s); a worker that is told to stop gets ten more to end it. `timeout`
 # is the heartbeat of a worker whose threads may all be waiting, not the time of a call.

@@ -46,6 +46,8 @@ class Settings:
     port: int
     workers: int
     threads: int
+    read_timeout_s: int
+    write_timeout_s: int
 
     @property
     def bind(self) -> str:
@@ -76,13 +78,15 @@ def settings(environ: Mapping[str, str]) -> Settings:
 
     port = number("PORT", 8080, 65535)
     workers = number("WEB_CONCURRENCY", os.cpu_count() or 1, 1024)
-    threads = number("GUNICORN_THREADS", 64, 4096)
+    threads = number("GUNICORN_THREADS", 256, 4096)
+    read_s = number("MCP_GATEWAY_READ_TIMEOUT_S", 10, 3600)
+    write_s = number("MCP_GATEWAY_WRITE_TIMEOUT_S", 60, 3600)
     if faults:
         raise ConfigFaults(faults)
     # gunicorn asks again on SIGHUP, when a configuration that has become faulty must not end the server.
     config = _boot.config if _boot else _read(environ, None)
     host = environ.get("HOST") or ("127.0.0.1" if config.profile == "local" else EVERYWHERE)
-    return Settings(host, port, workers, threads)
+    return Settings(host, port, workers, threads, read_s, write_s)
 
 
 def first(environ: Mapping[str, str], graceful_timeout_s: float) -> None:

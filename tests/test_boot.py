@@ -272,6 +272,15 @@ def test_the_environment_says_how_many_workers_and_threads_there_are(file: Path)
     assert usual.threads >= 64
 
 
+def test_the_environment_says_how_long_a_client_may_take(file: Path) -> None:
+    environ = {"MCP_GATEWAY_CONFIG": str(file)}
+    told = boot.settings({**environ, "MCP_GATEWAY_READ_TIMEOUT_S": "1", "MCP_GATEWAY_WRITE_TIMEOUT_S": "3600"})
+    usual = boot.settings(environ)
+
+    assert (told.read_timeout_s, told.write_timeout_s) == (1, 3600)
+    assert (usual.read_timeout_s, usual.write_timeout_s) == (10, 60)
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "x", "1.5", "70000", "١", "9" * 5000])
 def test_a_number_that_is_none_is_refused_by_its_name(file: Path, value: str) -> None:
     wrong = {"MCP_GATEWAY_CONFIG": str(file), "PORT": value, "WEB_CONCURRENCY": value, "GUNICORN_THREADS": value}

@@ -36,7 +36,7 @@ def add(commands: shared.Commands) -> None:
     )
     command.add_argument("--port", help="port to listen on (default: PORT, else 8080)")
     command.add_argument("--workers", help="worker processes (default: WEB_CONCURRENCY, else one for each CPU)")
-    command.add_argument("--threads", help="threads of each worker (default: GUNICORN_THREADS, else 64)")
+    command.add_argument("--threads", help="threads of each worker (default: GUNICORN_THREADS, else 256)")
     command.set_defaults(run=run)
 
 

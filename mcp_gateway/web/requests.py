@@ -41,7 +41,8 @@ def read_body(environ: dict[str, Any], limit: int) -> bytes:
 
     Raises:
 
-        HttpFault: 413 when it is longer; 400 when it ends early or is framed wrongly.
+        HttpFault: 413 when it is longer; 408 when it does not arrive in time; 400 when it ends early or is framed
+            wrongly.
     """
     declared = environ.get("CONTENT_LENGTH")
     length = int(declared) if declared else None
@@ -49,6 +50,8 @@ def read_body(environ: dict[str, Any], limit: int) -> bytes:
         raise _too_large(limit)
     try:
         body: bytes = environ["wsgi.input"].read(limit + 1 if length is None else length)
+    except TimeoutError:
+        raise HttpFault(408, "request_timeout", "the body did not arrive in time") from None
     except (OSError, ParseException):
         raise HttpFault(400, "bad_request", "the body could not be read") from None
     if len(body) > limit:

@@ -1,0 +1,163 @@
+"""
+A client's connection: what of a request has arrived, and how long the rest of it may take.
+
+These classes stand in for gunicorn's own at the points that ``tests/serving/test_gunicorn.py`` lists, since some of
+them are no public interface of gunicorn; the lock file pins its version.
+"""
+
+from __future__ import annotations
+
+import errno
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from gunicorn.http.body import ChunkedReader, LengthReader
+from gunicorn.http.message import Request
+from gunicorn.http.parser import RequestParser
+from gunicorn.http.unreader import SocketUnreader
+from gunicorn.workers.gthread import TConn
+
+from .framing import AWAITED_BYTES, is_worth_a_thread
+
+if TYPE_CHECKING:
+    from gunicorn.config import Config
+
+Address: TypeAlias = str | int | tuple[str, int]
+
+BYTES_PER_S = 65_536
+"""Each so many bytes of a request give its client one more second: 4 MiB may take a minute more than a small body."""
+
+_LARGEST_READ = 1_048_576
+
+_HUNG_UP = getattr(select, "POLLRDHUP", 0)
+"""Linux tells that a peer has closed although what it sent before is not read yet; elsewhere only a reset shows."""
+
+
+class Reader(SocketUnreader):
+    """Reads one request after another, each within one deadline however slowly its bytes drip."""
+
+    _end = 0.0
+
+    def begin(self, seconds: float, received: bytes) -> None:
+        """Start the time of one request, of which *received* has come already."""
+        self._end = time.monotonic() + seconds
+        if received:
+            self.unread(received)
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """
+        Read what is there; wait for it if need be.
+
+        Raises:
+
+            TimeoutError: The request did not arrive in time. It has the number of a reset connection, which gunicorn
+                closes without a traceback in the log when it reads a head.
+        """
+        bound = self.sock.gettimeout()
+        left = self._end - time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutError
+            self.sock.settimeout(left if bound is None else min(left, bound))
+            data = self.sock.recv(max(self.mxchunk, min(size_hint or 0, _LARGEST_READ)))
+        except TimeoutError:
+            raise TimeoutError(errno.ECONNRESET, "the request did not arrive in time") from None
+        finally:
+            self.sock.settimeout(bound)
+        self._end += len(data) / BYTES_PER_S
+        return data
+
+
+class WholeRequest(Request):
+    """
+    A request after which the connection ends unless its body was read to the end.
+
+    gunicorn would keep it open, or say so and then reset it, depending on how much is left; the client of a 413 or 408
+    is told ``Connection: close`` instead.
+    """
+
+    def should_close(self) -> bool:
+        """Return whether the connection ends after the answer; asked when its head is written."""
+        reader = self.body.reader if self.body else None
+        unread = (isinstance(reader, LengthReader) and reader.length > 0) or (
+            isinstance(reader, ChunkedReader) and reader.parser is not None
+        )
+        return unread or super().should_close()
+
+
+class Parser(RequestParser):
+    """Parses the requests of one connection."""
+
+    mesg_class = WholeRequest
+
+    def __init__(self, cfg: Config, reader: Reader, client: Address) -> None:
+        super().__init__(cfg, reader.sock, client)
+        self.unreader = reader
+
+
+class Connection(TConn):
+    """
+    A connection that collects a request while no thread waits for it.
+
+    Args:
+
+        linger: Ends the connection later, once the client has had a chance to read the answer; returns false when there
+            is no use in that.
+    """
+
+    def __init__(
+        self,
+        cfg: Config,
+        sock: socket.socket,
+        client: Address,
+        server: Address,
+        read_s: float,
+        linger: Callable[[Connection], bool],
+    ) -> None:
+        super().__init__(cfg, sock, client, server)
+        self.timeout: float = 0.0
+        self.data_ready = True  # the poller has seen the first byte: no thread waits for it
+        self.queued_at = 0.0
+        self.late = False
+        self.discarded = 0
+        self._received = bytearray()
+        self._read_s = read_s
+        self._linger = linger
+        self._collects = not cfg.is_ssl  # what arrives encrypted says nothing before its thread has the keys
+
+    def collect(self) -> bool:
+        """Take what has arrived, without waiting; return whether it is worth a thread."""
+        if not self._collects:
+            return True
+        try:
+            data = self.sock.recv(AWAITED_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True  # the thread sees that the connection is broken
+        self._received += data
+        return not data or is_worth_a_thread(self._received)
+
+    def init(self) -> None:
+        """Make ready to read a request; a thread calls it before each one."""
+        first = not self.initialized
+        super().init()
+        if first:
+            self._reader = Reader(self.sock)
+            self.parser = Parser(self.cfg, self._reader, self.client)
+        self._reader.begin(0 if self.late else self._read_s, bytes(self._received))
+        self._received.clear()
+
+    def has_hung_up(self) -> bool:
+        """Return whether the client has closed its side, even when the request before that is not read yet."""
+        poll = select.poll()
+        poll.register(self.sock, _HUNG_UP)
+        return bool(poll.poll(0))
+
+    def close(self, graceful: bool = False) -> None:
+        """Close; *graceful*: not before the client could read the answer."""
+        if not (graceful and self._linger(self)):
+            super().close()

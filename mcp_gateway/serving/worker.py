@@ -1,0 +1,191 @@
+"""
+gunicorn's threaded worker, in which only requests that have arrived get a thread.
+
+Everything that waits for a client waits in the poller: new connections, kept ones, requests that arrive in pieces
+(up to ``framing.AWAITED_BYTES``; larger ones are read by a thread, in a bounded time), and clients that still send when
+they have been answered. A thread has a request, makes a call, and sends the answer, which is bounded too.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from selectors import EVENT_READ
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from gunicorn.http.message import Request
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+from .connection import Connection
+
+if TYPE_CHECKING:
+    from gunicorn.config import Config
+    from gunicorn.glogging import Logger
+
+LINGER_S = 5.0
+"""How long an answered client that still sends is listened to, so that it can read the answer. Precedent: nginx 5 s."""
+
+LINGER_BYTES = 67_108_864
+"""… and how much of what it sends is thrown away at most."""
+
+LONG_IN_QUEUE_S = 1.0
+"""A request that waited so long for a thread is not begun when its client has hung up meanwhile."""
+
+STOPPING_S = 2.0
+"""How long a worker that stops waits for a client; calls have ``graceful_timeout``. Precedent: gunicorn."""
+
+_DISCARDED_AT_ONCE = 262_144
+
+Waiting: TypeAlias = deque[Connection]
+Readable: TypeAlias = Callable[[Connection, socket.socket], None]
+
+
+class Worker(ThreadWorker):
+    """
+    A worker whose threads wait for Tool Services, not for clients.
+
+    ``read_s`` and ``write_s`` are set by ``gunicorn.conf.py``: how long a request may take to arrive (and a second more
+    for each ``connection.BYTES_PER_S``), how long an answer may take to be taken.
+    """
+
+    read_s = 10.0
+    write_s = 60.0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Each is in the order of timeouts, as gunicorn's own keepalived_conns and pending_conns are.
+        self._arriving: deque[Connection] = deque()
+        self._lingering: deque[Connection] = deque()
+
+    @classmethod
+    def check_config(cls, cfg: Config, log: Logger) -> None:
+        """Refuse settings under which a client could hold a thread after all, before anything is started."""
+        if cfg.protocol != "http" or "h2" in cfg.http_protocols:
+            sys.exit("protocol, http_protocols: the gateway speaks HTTP/1.1 only; leave them as they are")
+        super().check_config(cfg, log)
+
+    def accept(self, listener: socket.socket) -> None:
+        """Take a new connection, and wait for its first byte in the poller."""
+        try:
+            client_socket, client = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):  # another worker was faster, or the client has left again
+            return
+        self.nr_conns += 1
+        conn = Connection(self.cfg, client_socket, client, listener.getsockname(), self.read_s, self._linger)
+        self._await(conn, cast("Waiting", self.pending_conns), self.cfg.keepalive, self.on_pending_socket_readable)
+
+    def on_pending_socket_readable(self, conn: TConn, client: socket.socket) -> None:
+        """Take the first bytes of a new connection."""
+        self._take(cast("Connection", conn), cast("Waiting", self.pending_conns))
+
+    def on_client_socket_readable(self, conn: TConn, client: socket.socket) -> None:
+        """Take the first bytes of a further request."""
+        self._take(cast("Connection", conn), cast("Waiting", self.keepalived_conns))
+
+    def _on_arriving_socket_readable(self, conn: Connection, client: socket.socket) -> None:
+        """Take more of a request, and go on waiting when that is not all of it."""
+        if conn.collect():
+            self._forget(conn, self._arriving)
+            self.enqueue_req(conn)
+
+    def _on_lingering_socket_readable(self, conn: Connection, client: socket.socket) -> None:
+        """Throw away what an answered client still sends."""
+        if not self._discard(conn):
+            self._forget(conn, self._lingering)
+            self._end(conn)
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """Hand a request to a thread, when one is free."""
+        cast("Connection", conn).queued_at = time.monotonic()
+        super().enqueue_req(conn)
+
+    def handle(self, conn: TConn) -> bool:
+        """Answer one request; runs in a thread."""
+        ours = cast("Connection", conn)
+        if time.monotonic() - ours.queued_at > LONG_IN_QUEUE_S and ours.has_hung_up():
+            self.log.debug("A request was not begun: its client has hung up")
+            return False
+        return super().handle(conn)
+
+    def handle_request(self, req: Request, conn: TConn) -> bool:
+        """Run the application and send its answer, for which the client has a bounded time."""
+        conn.sock.settimeout(self.write_s)
+        try:
+            return super().handle_request(req, conn)
+        except TimeoutError:
+            self.log.debug("An answer was not taken in time")
+            return False
+
+    def murder_pending(self) -> None:
+        """End what has waited for too long; gunicorn's loop calls it at each turn."""
+        now = time.monotonic()
+        if not self.alive:
+            self._hurry(now + STOPPING_S)
+        if self.nr_conns >= self.worker_connections and self.pending_conns:
+            self.pending_conns[0].timeout = now  # room for one that has something to say
+        super().murder_pending()
+        while self._arriving and self._arriving[0].timeout <= now:
+            conn = self._arriving[0]
+            conn.late = True
+            self._forget(conn, self._arriving)
+            self.enqueue_req(conn)
+        while self._lingering and self._lingering[0].timeout <= now:
+            conn = self._lingering[0]
+            self._forget(conn, self._lingering)
+            self._end(conn)
+
+    def _hurry(self, deadline: float) -> None:
+        """Bound every wait for a client: a worker that stops waits for calls, and not longer for clients than this."""
+        for conn in (*self.pending_conns, *self._arriving, *self._lingering):
+            conn.timeout = min(conn.timeout or deadline, deadline)
+
+    def _take(self, conn: Connection, waiting: Waiting) -> None:
+        """Take the first bytes of a request: a thread gets it if they are all of it."""
+        whole = conn.collect()
+        self._forget(conn, waiting)
+        if whole:
+            self.enqueue_req(conn)
+        else:
+            self._await(conn, self._arriving, self.read_s, self._on_arriving_socket_readable)
+
+    def _linger(self, conn: Connection) -> bool:
+        """Tell the client that the answer is complete, and close once it has closed too; never wait for that here."""
+        try:
+            conn.sock.shutdown(socket.SHUT_WR)
+            conn.sock.setblocking(False)
+        except OSError:
+            return False
+        if not self._discard(conn):
+            return False
+        self.nr_conns += 1
+        self._await(conn, self._lingering, LINGER_S, self._on_lingering_socket_readable)
+        return True
+
+    def _discard(self, conn: Connection) -> bool:
+        """Throw away what has come; return whether there may be more."""
+        try:
+            data = conn.sock.recv(_DISCARDED_AT_ONCE)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return True
+        except OSError:
+            return False
+        conn.discarded += len(data)
+        return bool(data) and conn.discarded < LINGER_BYTES
+
+    def _await(self, conn: Connection, waiting: Waiting, seconds: float, readable: Readable) -> None:
+        conn.timeout = time.monotonic() + seconds
+        waiting.append(conn)
+        self.poller.register(conn.sock, EVENT_READ, partial(readable, conn))
+
+    def _forget(self, conn: Connection, waiting: Waiting) -> None:
+        waiting.remove(conn)
+        self.poller.unregister(conn.sock)
+
+    def _end(self, conn: Connection) -> None:
+        self.nr_conns -= 1
+        conn.close()

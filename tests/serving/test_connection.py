@@ -1,0 +1,34 @@
+"""The edges of a connection that no real client can be made to show at a given moment."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from gunicorn.app.wsgiapp import WSGIApplication
+from gunicorn.config import Config
+from gunicorn.glogging import Logger
+
+from mcp_gateway.serving.connection import Connection
+from mcp_gateway.serving.worker import Worker
+
+
+def test_a_connection_that_was_taken_by_another_worker_is_none_of_ours() -> None:
+    settings = Config()
+    worker = Worker(1, os.getpid(), [], WSGIApplication, 30, settings, Logger(settings))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        worker.accept(listener)
+    assert worker.nr_conns == 0
+    worker.tmp.close()
+
+
+def test_a_socket_that_only_seemed_readable_is_awaited_further() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        connection = Connection(Config(), ours, "", "", 10, lambda _: False)
+        assert connection.collect() is False
+        theirs.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert connection.collect() is True
+        connection.close(graceful=True)
+    assert ours.fileno() == -1
