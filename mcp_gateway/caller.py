@@ -100,21 +100,25 @@ def identify(headers: Headers, correlation: Correlation) -> Caller:
 
 
 def trace(headers: Headers, meta: Mapping[str, Any]) -> Trace:
-    """Read the trace context: a member of ``_meta`` wins over the header of its name, and invalid ones are dropped."""
+    """
+    Read the trace context; ``params._meta`` wins over the headers, and what is invalid is dropped.
 
-    def read(name: str, pattern: re.Pattern[str]) -> str | None:
-        value = meta.get(name, headers.get(name))
-        return value if isinstance(value, str) and pattern.fullmatch(value) else None
-
-    traceparent = read("traceparent", _TRACEPARENT)
+    ``tracestate`` belongs to its ``traceparent`` (W3C Trace Context 3.3): both are taken from the same place.
+    """
+    in_meta = "traceparent" in meta
+    traceparent = _valid(meta["traceparent"] if in_meta else headers.get("traceparent"), _TRACEPARENT)
     if traceparent and traceparent.startswith("00") and len(traceparent) != 55:
         traceparent = None
+    tracestate = meta.get("tracestate") if in_meta else headers.get("tracestate")
     return Trace(
         traceparent=traceparent,
-        # W3C Trace Context 3.3: a tracestate without a valid traceparent means nothing.
-        tracestate=read("tracestate", _TRACESTATE) if traceparent else None,
-        baggage=read("baggage", _BAGGAGE),
+        tracestate=_valid(tracestate, _TRACESTATE) if traceparent else None,
+        baggage=_valid(meta.get("baggage", headers.get("baggage")), _BAGGAGE),
     )
+
+
+def _valid(value: Any, pattern: re.Pattern[str]) -> str | None:
+    return value if isinstance(value, str) and pattern.fullmatch(value) else None
 
 
 def forwarded(caller: Caller, context: Trace) -> dict[str, str]:

@@ -72,8 +72,9 @@ class Schema:
         try:
             return tuple(itertools.islice(_explain_all(self._validator.iter_errors(value), subject), limit))
         except ValueError:
-            # The engine says whether any value fits, and what is wrong only down to its own depth of 255 levels.
-            return (Violation("", "nesting", f"{subject} must be nested less deeply to be checked in full"),)
+            # The engine says of any value whether it fits, and of one that is nested deeper than 255 levels or holds an
+            # integer of more than 4300 digits not where it does not.
+            return (Violation("", "schema", f"{subject} must fit the schema; too deep or too long to say where not"),)
 
 
 def compile(text: bytes | str) -> Schema:

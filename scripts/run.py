@@ -29,6 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent
 READY_WITHIN_S = 30.0
 """How long a start may take; a warm one takes about two seconds, the first on a slow disk ten."""
 
+TOOLS_WITHIN_S = 8.0
+"""How long is waited for the tools of every route once the gateway answers: it gives each manifest 5 s."""
+
 END_WITHIN_S = 10.0
 """How long a process may finish what it is doing before it is killed; a second Ctrl-C does not wait for it."""
 
@@ -148,6 +151,20 @@ Ctrl-C ends it.
 """
 
 
+def unready(report: str) -> list[str]:
+    """Return what ``/readyz`` says is not ready, a line for each route or Tool Service."""
+    try:
+        routes = json.loads(report)["routes"]
+        return [
+            f"route '{route['route']}': Tool Service '{service['name']}': {service['error']}"
+            for route in routes
+            if not route["ready"]
+            for service in route["toolServices"]
+        ]
+    except (ValueError, KeyError, TypeError):
+        return [report[:200]]
+
+
 def tail(log: Path, lines: int = LOG_TAIL_LINES) -> str:
     """Return the last lines of *log*, for a person."""
     last = log.read_text("utf-8", "replace").splitlines()[-lines:]
@@ -232,13 +249,21 @@ def wait_for(url: str, children: Sequence[Child], signals: Signals) -> None:
         CannotRun: A process has ended, or it took too long.
         Stopped: A signal came.
     """
-    until = time.monotonic() + READY_WITHIN_S
+    said = _patiently(url, READY_WITHIN_S, children, signals)
+    if said is not None:
+        logs = "\n\n".join(tail(child.log) for child in children)
+        raise CannotRun(f"{url} was not there within {READY_WITHIN_S:.0f} s; it says: {said}\n\n{logs}")
+
+
+def _patiently(url: str, within_s: float, children: Sequence[Child], signals: Signals) -> str | None:
+    """Return ``None`` as soon as *url* answers 200, else what it has last said."""
+    until = time.monotonic() + within_s
     while (said := _get(url)) != "200":
         _look(children, signals)
         if time.monotonic() > until:
-            logs = "\n\n".join(tail(child.log) for child in children)
-            raise CannotRun(f"{url} was not ready within {READY_WITHIN_S:.0f} s; it says: {said}\n\n{logs}")
+            return said.partition(" ")[2]
         time.sleep(POLL_S)
+    return None
 
 
 def _get(url: str) -> str:
@@ -247,10 +272,10 @@ def _get(url: str) -> str:
     try:
         connection.request("GET", address.path)
         answer = connection.getresponse()
-        body = answer.read(2000).decode("utf-8", "replace")
+        body = answer.read(1_000_000).decode("utf-8", "replace")
         return "200" if answer.status == 200 else f"{answer.status} {body}"
     except (OSError, http.client.HTTPException) as fault:
-        return f"nothing ({fault})"
+        return f"- nothing ({fault})"
     finally:
         connection.close()
 
@@ -294,8 +319,11 @@ def run(environ: Mapping[str, str]) -> None:
         # The gateway asks for the manifest once as it starts.
         wait_for(f"http://127.0.0.1:{settings.sample_port}/manifest", children, signals)
         children.append(Child("gateway", gateway, empty_log(f"gateway-{settings.port}"), child_environ))
-        wait_for(f"{settings.url}/readyz", children, signals)
+        wait_for(f"{settings.url}/healthz", children, signals)
+        missing = _patiently(f"{settings.url}/readyz", TOOLS_WITHIN_S, children, signals)
         print(greeting(settings.url, [child.log.relative_to(ROOT) for child in children]), flush=True)
+        for line in unready(missing) if missing else ():
+            print(f"Not ready yet: {line}", flush=True)
         while True:
             _look(children, signals)
             time.sleep(POLL_S)

@@ -149,6 +149,11 @@ def test_meta_wins_even_when_what_it_says_is_invalid(value: Any) -> None:
     assert caller.trace({"traceparent": OTHER, "tracestate": "h=1"}, {"traceparent": value}) == Trace()
 
 
+def test_a_tracestate_is_taken_from_where_its_traceparent_stands() -> None:
+    assert caller.trace({"tracestate": "h=1"}, {"traceparent": PARENT}) == Trace(PARENT)
+    assert caller.trace({"traceparent": PARENT}, {"tracestate": "m=1"}) == Trace(PARENT)
+
+
 def test_without_trace_context_there_is_none() -> None:
     assert caller.trace({}, {}) == Trace()
 

@@ -203,7 +203,14 @@ def test_what_is_wrong_with_a_value_too_deep_for_the_engine_is_still_said_in_wor
 
     (violation,) = compiled({"required": ["b"]}).violations({"a": value}, "arguments")
 
-    assert violation.message == "arguments must be nested less deeply to be checked in full"
+    assert violation.message == "arguments must fit the schema; too deep or too long to say where not"
+
+
+def test_an_integer_too_long_for_the_engine_to_write_is_still_held_to_the_schema() -> None:
+    bounded = compiled({"properties": {"n": {"maximum": 10}}})
+
+    assert bounded.violations({"n": Decimal("9" * 4400)}, "arguments")
+    assert not bounded.violations({"n": Decimal("-" + "9" * 4400)}, "arguments")
 
 
 # --- schemas that cannot be used -------------------------------------------------------------------------------------

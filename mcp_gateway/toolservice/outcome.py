@@ -109,6 +109,8 @@ def unanswered(fault: Unanswered, *, tool: str, budget_s: float) -> Outcome:
     """
     failure = Failure(fault.reason, fault.delivery)
     match fault.reason:
+        case Reason.BUDGET if budget_s <= 0:
+            return _failed(f"Tool '{tool}' was not called: the time for the whole request was used up before.", failure)
         case Reason.BUDGET:
             return _failed(f"Tool '{tool}' did not answer within its budget of {round(budget_s, 3):g} s.", failure)
         case Reason.TOO_LARGE | Reason.UNREADABLE:

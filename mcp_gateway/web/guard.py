@@ -36,6 +36,8 @@ def install(app: Flask, policy: Policy) -> None:
                 checks.check_host(policy, headers.get("host"))
             if isinstance(unrouted, NotFound):
                 return None
+            if request.environ["PATH_INFO"].startswith("//"):
+                raise NotFound  # werkzeug takes it for the path with one slash
             checks.check_origin(policy, headers.get("origin"))
         except HttpFault as fault:
             return answers.refused(fault, correlate(headers))

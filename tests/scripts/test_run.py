@@ -101,6 +101,22 @@ def test_the_greeting_names_every_address_and_log() -> None:
         assert part in text
 
 
+def test_a_route_that_is_not_ready_is_named_with_its_reason() -> None:
+    service = {"name": "mine", "error": "the connection was refused"}
+    routes = [
+        {"route": "core", "ready": True, "toolServices": []},
+        {"route": "my", "ready": False, "toolServices": [service]},
+    ]
+
+    assert run.unready(json.dumps({"routes": routes})) == [
+        "route 'my': Tool Service 'mine': the connection was refused"
+    ]
+
+
+def test_a_report_that_cannot_be_read_is_shown_as_it_is() -> None:
+    assert run.unready("nothing (refused)") == ["nothing (refused)"]
+
+
 def test_a_log_is_shown_by_its_last_lines_even_when_it_is_no_utf_8(tmp_path: Path) -> None:
     log = tmp_path / "some.log"
     log.write_bytes(b"first\nsecond\n\xffthird\n")

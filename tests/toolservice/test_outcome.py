@@ -441,6 +441,14 @@ def test_a_call_without_an_answer_is_a_sentence_that_names_tool_and_cause(reason
     )
 
 
+def test_a_call_for_which_no_time_was_left_is_not_blamed_on_the_tool() -> None:
+    fault = Unanswered(Reason.BUDGET, Delivery.NOT_SENT, "")
+
+    sentence = text_of(unanswered(fault, tool="x", budget_s=0.0))
+
+    assert sentence == "Tool 'x' was not called: the time for the whole request was used up before."
+
+
 def test_a_budget_is_named_without_needless_digits() -> None:
     fault = Unanswered(Reason.BUDGET, Delivery.UNKNOWN, "")
 
