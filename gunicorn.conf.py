@@ -62,6 +62,11 @@ def on_starting(server):
         _refuse(faulty)
 
 
+def when_ready(server):
+    """Make a place for what workers read well."""
+    boot.ready()
+
+
 def on_reload(server):
     """Read the configuration anew on SIGHUP; the last good one stays in force when it is faulty."""
     boot.again(os.environ, server.cfg.graceful_timeout)

@@ -31,11 +31,10 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104  a container is reached from outside
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """The configuration that is in force, why a newer one was not taken, and what workers have read well so far."""
+    """The configuration that is in force, and why a newer one was not taken."""
 
     config: Config
     faults: tuple[str, ...] = ()
-    last_good: LastGood = NOTHING_KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,9 @@ class Settings:
 
 _boot: Boot | None = None
 """What the master has read; workers are forked with it. ``None``: there is no master of ours."""
+
+_last_good: LastGood = NOTHING_KEPT
+"""Where workers keep what they have read well, for those to come."""
 
 
 def settings(environ: Mapping[str, str]) -> Settings:
@@ -81,6 +83,8 @@ def settings(environ: Mapping[str, str]) -> Settings:
     threads = number("GUNICORN_THREADS", 256, 4096)
     read_s = number("MCP_GATEWAY_READ_TIMEOUT_S", 10, 3600)
     write_s = number("MCP_GATEWAY_WRITE_TIMEOUT_S", 60, 3600)
+    if environ.get("MCP_GATEWAY_LOG_LEVEL", "info").lower() not in logs.LEVELS:
+        faults.append(f"MCP_GATEWAY_LOG_LEVEL: must be one of {', '.join(logs.LEVELS)}")
     if faults:
         raise ConfigFaults(faults)
     # gunicorn asks again on SIGHUP, when a configuration that has become faulty must not end the server.
@@ -98,7 +102,7 @@ def first(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
         ConfigFaults: It is faulty; nothing may start.
     """
     global _boot
-    _boot = Boot(_read(environ, graceful_timeout_s), last_good=LastGood(_new_folder()))
+    _boot = Boot(_read(environ, graceful_timeout_s))
     _speak(environ, _boot.config)
 
 
@@ -127,13 +131,19 @@ def gateway() -> Gateway:
     """
     boot = _boot or Boot(_read(os.environ, None))
     _speak(os.environ, boot.config)
-    return Gateway(boot.config, faults=boot.faults, last_good=boot.last_good)
+    return Gateway(boot.config, faults=boot.faults, last_good=_last_good)
+
+
+def ready() -> None:
+    """Make the place for what workers read well; called once the master listens: a start that fails leaves nothing."""
+    global _last_good
+    _last_good = LastGood(_new_folder())
 
 
 def end() -> None:
     """Take away what was kept for workers; the master calls it last."""
-    if _boot is not None and _boot.last_good.folder is not None:
-        shutil.rmtree(_boot.last_good.folder, ignore_errors=True)
+    if _last_good.folder is not None:
+        shutil.rmtree(_last_good.folder, ignore_errors=True)
 
 
 def _new_folder() -> Path | None:

@@ -17,6 +17,7 @@ from werkzeug.test import Client
 from mcp_gateway import boot
 from mcp_gateway.app import Gateway
 from mcp_gateway.config.load import ConfigFaults
+from mcp_gateway.registry.last_good import NOTHING_KEPT
 
 GOOD = """
 profile: local
@@ -36,6 +37,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.write_text(GOOD, encoding="utf-8")
     monkeypatch.setenv("MCP_GATEWAY_CONFIG", str(path))
     monkeypatch.setattr(boot, "_boot", None)
+    monkeypatch.setattr(boot, "_last_good", NOTHING_KEPT)
     package = logging.getLogger("mcp_gateway")
     before = (package.handlers[:], package.propagate, package.level)
     yield path
@@ -193,6 +195,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_master_makes_one_folder_for_all_its_workers_and_takes_it_away_last(file: Path, kept: Path) -> None:
     boot.first(os.environ, 310)
+    assert not kept.exists(), "a start that fails must leave nothing behind"
+    boot.ready()
     boot.again(os.environ, 310)
     assert kept.is_dir()
 
@@ -206,6 +210,7 @@ def test_a_worker_that_starts_while_its_tool_service_is_down_serves_what_a_forme
         service.add("core.echo", lambda received: Reply.of_json(received.body))
         file.write_text(GOOD.replace("http://127.0.0.1:9100", service.base_url), encoding="utf-8")
         boot.first(os.environ, 310)
+        boot.ready()
         former = boot.gateway()
         former.start()
         former.stop()
@@ -221,7 +226,7 @@ def test_a_worker_that_starts_while_its_tool_service_is_down_serves_what_a_forme
 
 
 def test_a_master_that_can_make_no_folder_starts_without_one(
-    file: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(**_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -229,9 +234,10 @@ def test_a_master_that_can_make_no_folder_starts_without_one(
     monkeypatch.setattr(tempfile, "mkdtemp", full)
 
     boot.first(os.environ, 310)
+    boot.ready()
 
     assert name(boot.gateway()) == "first"
-    assert "No space left on device" in log.text
+    assert "No space left on device" in capsys.readouterr().err
     boot.end()
 
 
@@ -293,6 +299,15 @@ def test_a_number_that_is_none_is_refused_by_its_name(file: Path, value: str) ->
         "WEB_CONCURRENCY: must be a whole number from 1 to 1024",
         "GUNICORN_THREADS: must be a whole number from 1 to 4096",
     )
+
+
+def test_a_log_level_that_there_is_not_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_GATEWAY_LOG_LEVEL", "loud")
+
+    with pytest.raises(ConfigFaults) as refused:
+        boot.settings(os.environ)
+
+    assert refused.value.faults == ("MCP_GATEWAY_LOG_LEVEL: must be one of debug, info, warning, error, critical",)
 
 
 def test_a_reload_asks_how_to_run_the_server_without_reading_a_file_that_is_faulty_now(file: Path) -> None:

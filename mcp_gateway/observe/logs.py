@@ -13,6 +13,9 @@ from .interaction import Interaction
 
 _exchanges = logging.getLogger("mcp_gateway.exchange")
 
+LEVELS = ("debug", "info", "warning", "error", "critical")
+"""What ``MCP_GATEWAY_LOG_LEVEL`` may say, the most talkative first."""
+
 CONTEXT = ("guid", "route", "tool")
 """The attributes of a log record, beside its own, that are written out."""
 
