@@ -33,8 +33,8 @@ worker_class = "mcp_gateway.serving.worker.Worker"  # gthread, but only a reques
 Worker.read_s = _settings.read_timeout_s
 Worker.write_s = _settings.write_timeout_s
 
-# Open connections of one worker, with or without a thread. One that never says anything costs 4 kB and makes room for
-# the next when they are all taken. Each is an open file, and a call under way needs some more.
+# Open connections of one worker, with or without a thread. One that never says anything costs under 2 kB, and makes
+# room for the next when they are all taken. Each is an open file, and a call under way needs some more.
 worker_connections = limits.connections(4096 + threads, threads)
 
 # A call may take 300 s (limits.interaction_timeout_s); a worker that is told to stop gets ten more to end it. `timeout`

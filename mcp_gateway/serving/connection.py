@@ -150,6 +150,7 @@ class Connection(TConn):
             self.parser = Parser(self.cfg, self._reader, self.client)
         self._reader.begin(0 if self.late else self._read_s, bytes(self._received))
         self._received.clear()
+        self.late = False
 
     def has_hung_up(self) -> bool:
         """Return whether the client has closed its side, even when the request before that is not read yet."""
