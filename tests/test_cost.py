@@ -49,8 +49,8 @@ ANSWER = '{"total":3,"results":[{"title":"휴가 신청 절차","score":0.9731}]
 CALL = {"name": "core.search", "arguments": {"query": "휴가 규정", "limit": 10}}
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
-    "tools/call": (1100, 1055),
-    "tools/call on 2026-07-28": (1142, 1085),
+    "tools/call": (600, 520),
+    "tools/call on 2026-07-28": (641, 550),
     "tools/list": (477, 397),
     "ping": (473, 395),
 }

@@ -1,9 +1,9 @@
 """
 One HTTP exchange with one service: sent once, answered whole or not at all.
 
-Built on ``HTTPAdapter.send`` with a request that is filled in by hand. A ``requests.Session`` would bring what a
-gateway must not have: cookies of other callers, redirects that carry a POST to another host, proxies and passwords out
-of the environment.
+Built on a transport adapter of ``requests`` and a request that is filled in by hand. A ``requests.Session`` would bring
+what a gateway must not have: cookies of other callers, redirects that carry a POST to another host, proxies and
+passwords out of the environment.
 """
 
 from __future__ import annotations
@@ -11,22 +11,18 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from urllib.parse import urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
-from requests.structures import CaseInsensitiveDict
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
-from urllib3 import HTTPConnectionPool
-from urllib3.util import SKIP_HEADER, parse_url
 
 from ..deadline import Deadline
 from . import decoding
+from .adapter import ServiceAdapter, ServiceRequest
 from .answer import Answer, Delivery, Reason, Unanswered
-from .connections import BoundPool, BoundTLSPool, ExchangeTimeout
-from .exchange import Exchange, Peer, Phase
+from .exchange import Exchange
 from .names import HostAddresses
-from .sockets import DeadlineTLSSocket
+from .pool import Pool
 from .translation import FOREIGN, translate
 
 IDLE_LIMIT_S = 1.5
@@ -36,6 +32,8 @@ Node.js after 5 s); a POST that meets the closing is lost and must not be sent a
 """
 
 _PIECE = 65_536
+"""Bytes of a body read at once."""
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _STATUSES = range(200, 600)
 
@@ -76,18 +74,23 @@ class HttpClient:
         idle_limit_s: float = IDLE_LIMIT_S,
         addresses: HostAddresses | None = None,
     ) -> None:
-        url = parse_url(base_url)
-        host, scheme = url.host or "", url.scheme or "http"
-        port = url.port or _DEFAULT_PORTS[scheme]
-        self._base_url = base_url.rstrip("/")
-        self._headers = {"User-Agent": SKIP_HEADER, "Accept-Encoding": "identity", **headers}
-        found = addresses or HostAddresses(host.strip("[]"), port)
-        self._peer = Peer(found, connect_timeout_s, idle_limit_s)
-        self._adapter = _ServiceAdapter(
-            BoundTLSPool(host, port, maxsize=pool_size, ssl_context=_tls_context(ca_bundle))
-            if scheme == "https"
-            else BoundPool(host, port, maxsize=pool_size)
+        url = urlsplit(_normalised(base_url))
+        host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
+        origin, authority = f"{url.scheme}://{url.netloc}", url.netloc.rpartition("@")[2]
+        self._base_url = origin + url.path.rstrip("/")
+        self._headers = [
+            (name.lower(), name, value) for name, value in {"Accept-Encoding": "identity", **headers}.items()
+        ]
+        pool = Pool(
+            addresses or HostAddresses(host, port),
+            host=host.rstrip("."),  # no certificate has it
+            tls=_tls_context(ca_bundle) if url.scheme == "https" else None,
+            size=pool_size,
+            connect_timeout_s=connect_timeout_s,
+            idle_limit_s=idle_limit_s,
         )
+        default = f":{_DEFAULT_PORTS[url.scheme]}"
+        self._adapter = ServiceAdapter(pool, origin=origin, host=authority.removesuffix(default))
 
     def send(
         self,
@@ -120,13 +123,10 @@ class HttpClient:
 
             Unanswered: There is no whole answer.
         """
-        exchange = Exchange(self._peer, deadline)
+        exchange = Exchange(deadline)
         try:
-            request = self._request(method, path, headers, body)
-            # The types of requests know numbers only; its documentation names urllib3's Timeout as well.
-            timeout = cast(Any, ExchangeTimeout(exchange))
-            with self._adapter.send(request, stream=True, timeout=timeout) as response:
-                exchange.phase = Phase.ANSWERED
+            request = ServiceRequest(method, self._base_url + path, self._merged(headers, body), body, exchange)
+            with self._adapter.send(request, stream=True) as response:
                 answer = _answer(response, max_bytes)
                 exchange.settled = True
                 return answer
@@ -137,38 +137,20 @@ class HttpClient:
         """Close the connections at rest; those in use are closed when their exchange ends."""
         self._adapter.close()
 
-    def _request(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> requests.PreparedRequest:
-        request = requests.PreparedRequest()
-        request.method = method
-        request.url = self._base_url + path
-        request.headers = CaseInsensitiveDict(self._headers)
-        request.headers.update(headers)
-        request.body = body
+    def _merged(self, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]:
+        names = {name.lower() for name in headers}
+        merged = {name: value for lower, name, value in self._headers if lower not in names}
+        merged |= headers
         if body is not None:
-            request.headers["Content-Length"] = str(len(body))
-        request.hooks = {}
-        return request
+            merged["Content-Length"] = str(len(body))
+        return merged
 
 
-class _ServiceAdapter(HTTPAdapter):
-    """An adapter with one pool, whatever the request says; the pool's TLS context does all verifying."""
-
-    def __init__(self, pool: HTTPConnectionPool) -> None:
-        super().__init__()
-        self._pool = pool
-
-    def get_connection_with_tls_context(self, *_args: Any, **_options: Any) -> HTTPConnectionPool:
-        return self._pool
-
-    def cert_verify(self, *_args: Any, **_options: Any) -> None:
-        # The original makes urllib3 load the certificate file anew for every connection (20 ms each).
-        return None
-
-    def close(self) -> None:
-        super().close()
-        self._pool.close()
+def _normalised(base_url: str) -> str:
+    """Return a URL as ``requests`` sends it: its host in lower case and in ASCII, its path percent-encoded."""
+    request = requests.PreparedRequest()
+    request.prepare_url(base_url, None)
+    return request.url or ""
 
 
 def _tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
@@ -176,7 +158,6 @@ def _tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
     context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF  # Python before 3.11.4 sets it: a cut-off answer would look whole
     context.hostname_checks_common_name = False
     context.load_verify_locations(ca_bundle or DEFAULT_CA_BUNDLE_PATH)
-    context.sslsocket_class = DeadlineTLSSocket
     return context
 
 
@@ -196,13 +177,14 @@ def _answer(response: requests.Response, max_bytes: int) -> Answer:
 def _body(response: requests.Response, max_bytes: int) -> bytes:
     if (response.raw.length_remaining or 0) > max_bytes:
         raise _too_large(max_bytes)
-    body = bytearray()
+    pieces, size = [], 0
     # Only reading up to the empty piece makes a short body an error.
-    while piece := response.raw.read1(_PIECE, decode_content=False):
-        body += piece
-        if len(body) > max_bytes:
+    while piece := response.raw.read(_PIECE, decode_content=False):
+        pieces.append(piece)
+        size += len(piece)
+        if size > max_bytes:
             raise _too_large(max_bytes)
-    return bytes(body)
+    return b"".join(pieces)
 
 
 def _too_large(max_bytes: int) -> Unanswered:

@@ -1,76 +1,58 @@
 """
-Sockets of which every blocking step gets what is left of one deadline, never a timeout of its own.
+Steps on a socket of which each waits for what is left of one deadline, never for a timeout of its own.
 
-A socket's timeout bounds one ``recv``, so a service that sends one byte a second is never cut off by it, whatever is
-given to ``requests`` or ``urllib3``. Here the timeout is set anew before each step, from the exchange that the socket
-currently serves.
+A socket's timeout bounds one ``recv``, so a service that sends one byte a second is never cut off by it. Here sockets
+do not block at all: a step is tried, and where it cannot be taken yet, waited for until the deadline at most. (To set a
+timeout anew before each step would do too, at two more system calls for every step that need not wait.)
 """
 
 from __future__ import annotations
 
+import select
 import socket
 import ssl
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from ..deadline import Deadline
-from .exchange import Exchange
 from .names import AddressInfo
 
-_PIECE = 262_144
-"""Bytes handed to the kernel at once: large enough to cost nothing, small enough to look at the clock in between."""
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
 
-class DeadlineSocket(socket.socket):
+def take_step(
+    step: Callable[[Argument], Result], argument: Argument, sock: socket.socket, event: int, deadline: Deadline
+) -> Result:
     """
-    A plain socket bound to an exchange.
+    Do ``step(argument)`` on a socket, as soon as it can be done.
 
-    ``exchange`` is set by the connection that owns it. ``worn`` is set when the connection must not be used again;
-    ``probing`` makes reads return at once.
+    Args:
+
+        event: What to wait for when the socket says that it cannot be done yet; TLS knows better and says so itself.
+
+    Raises:
+
+        OSError: It failed, or (``TimeoutError``) could not be done in time.
     """
-
-    exchange: Exchange
-    worn: bool = False
-    probing: bool = False
-    rested_since: float = 0.0
-
-    def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
-        """Read what is there; wait for it until the deadline at most."""
-        self.settimeout(0.0 if self.probing else self.exchange.deadline.timeout())
-        return super().recv_into(buffer, nbytes or memoryview(buffer).nbytes, flags)
-
-    def send(self, data: Any, flags: int = 0) -> int:
-        """Hand over what the kernel takes; wait for it until the deadline at most, and note that something left."""
-        self.settimeout(self.exchange.deadline.timeout())
-        count = super().send(data, flags)
-        self.exchange.sent = True
-        return count
-
-    def sendall(self, data: Any, flags: int = 0) -> None:
-        """Hand over everything, until the deadline at most."""
-        # SSLSocket.sendall would renew the timeout for each piece.
-        rest = memoryview(data).cast("B")
-        while rest:
-            rest = rest[self.send(rest[:_PIECE], flags) :]
+    while True:
+        left = deadline.timeout()
+        try:
+            return step(argument)
+        except BlockingIOError:
+            wanted = event
+        except ssl.SSLWantReadError:
+            wanted = select.POLLIN
+        except ssl.SSLWantWriteError:
+            wanted = select.POLLOUT
+        poller = select.poll()
+        poller.register(sock, wanted)
+        poller.poll(left * 1000)
 
 
-class DeadlineTLSSocket(DeadlineSocket, ssl.SSLSocket):
-    """The same over TLS."""
-
-    suppress_ragged_eofs: bool
-
-    def send(self, data: Any, flags: int = 0) -> int:
-        """Hand over what the kernel takes; a TLS write that fails may still have put records on the wire."""
-        self.exchange.deadline.timeout()
-        self.exchange.sent = True
-        return super().send(data, flags)
-
-
-def dial(addresses: Sequence[AddressInfo], deadline: Deadline) -> DeadlineSocket:
+def dial(addresses: Sequence[AddressInfo], deadline: Deadline) -> socket.socket:
     """
     Connect to the first address that answers; each gets its share of the time, so that a dead one leaves some.
-
-    The socket's timeout is left at what remains, which bounds a TLS handshake as one operation.
 
     Raises:
 
@@ -85,15 +67,37 @@ def dial(addresses: Sequence[AddressInfo], deadline: Deadline) -> DeadlineSocket
     raise fault
 
 
-def _connect(address: AddressInfo, deadline: Deadline, sharers: int) -> DeadlineSocket:
+def _connect(address: AddressInfo, deadline: Deadline, sharers: int) -> socket.socket:
     family, kind, protocol, _, location = address
-    sock = DeadlineSocket(family, kind, protocol)
+    sock = socket.socket(family, kind, protocol)
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.settimeout(deadline.timeout() / sharers)
         sock.connect(location)
-        sock.settimeout(deadline.timeout())
+        sock.setblocking(False)
     except OSError:
         sock.close()
         raise
     return sock
+
+
+def secure(sock: socket.socket, context: ssl.SSLContext, host: str, deadline: Deadline) -> ssl.SSLSocket:
+    """
+    Put TLS on a connected socket, which belongs to the result from then on, or is closed.
+
+    Raises:
+
+        OSError: There is no TLS at the other end, none that is trusted, or (``TimeoutError``) none in time.
+        ValueError: *host* is none that a certificate could name.
+    """
+    owner: socket.socket = sock
+    try:
+        # An end without TLS's own goodbye is then a fault: anybody may have cut there.
+        owner = secured = context.wrap_socket(
+            sock, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=False
+        )
+        take_step(secured.do_handshake, False, secured, select.POLLIN, deadline)
+    except (OSError, ValueError):
+        owner.close()
+        raise
+    return secured

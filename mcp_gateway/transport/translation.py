@@ -1,30 +1,23 @@
 """
-The one place that turns foreign exceptions into ``Unanswered``.
+The one place that turns what an exchange ended in into ``Unanswered``.
 
-How far the exchange had come says more than the class of the exception: ``urllib3`` alone wraps a reset in five ways.
+How far the exchange had come says more than the class of the exception: a reset alone may mean that nobody was there,
+that the call was lost, or that its answer was.
 """
 
 from __future__ import annotations
 
-import http.client
 import ssl
-from collections.abc import Iterator
-from typing import Any
-
-import requests
-import urllib3
 
 from .answer import Delivery, Reason, Unanswered
 from .exchange import Exchange, Phase
+from .wire import ForbiddenHeader, NoAnswer, Unreadable
 
-FOREIGN = (
-    requests.RequestException,
-    urllib3.exceptions.HTTPError,
-    http.client.HTTPException,
-    OSError,
-    ValueError,
-)
-"""Every family of exceptions that an exchange may end in."""
+FOREIGN = (OSError, ValueError)
+"""
+Every family of exceptions that an exchange may end in: those of sockets, of TLS and of ``requests`` are ``OSError``,
+those of the wire and of names that are none ``ValueError``.
+"""
 
 _HOST_MISMATCH = (62, 64)
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
@@ -32,75 +25,52 @@ _HOST_MISMATCH = (62, 64)
 
 def translate(fault: Exception, exchange: Exchange) -> Unanswered:
     """Return what *fault*, in which *exchange* ended, means to whoever asked."""
-    causes = tuple(_causes(fault))
     sent = Delivery.UNKNOWN if exchange.sent else Delivery.NOT_SENT
     if exchange.deadline.left() <= 0:
         return Unanswered(Reason.BUDGET, sent, "its time budget was used up")
-    if exchange.phase is Phase.SECURING:
-        return Unanswered(Reason.TLS, Delivery.NOT_SENT, _tls(causes))
-    if exchange.phase is Phase.ANSWERED:
-        return Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, _broken_answer(causes))
-    if exchange.phase is Phase.SENDING:
-        return _unanswered_request(causes, sent)
-    return Unanswered(Reason.REFUSED, Delivery.NOT_SENT, _not_reached(causes, exchange.phase))
+    if isinstance(fault, ForbiddenHeader):
+        return Unanswered(Reason.REFUSED, Delivery.NOT_SENT, "the request holds a header that HTTP forbids")
+    if isinstance(fault, Unreadable):
+        return Unanswered(Reason.UNREADABLE, sent if isinstance(fault, NoAnswer) else Delivery.ANSWERED, fault.detail)
+    match exchange.phase:
+        case Phase.SECURING:
+            return Unanswered(Reason.TLS, Delivery.NOT_SENT, _tls(fault))
+        case Phase.SENDING:
+            return _unanswered_request(fault, sent)
+        case Phase.ANSWERED:
+            return Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "its answer broke off before its end")
+        case _:
+            return Unanswered(Reason.REFUSED, Delivery.NOT_SENT, _not_reached(fault, exchange.phase))
 
 
-def _causes(fault: Exception) -> Iterator[BaseException]:
-    """Yield an exception and everything it came from; ``urllib3`` hands some of it on as an argument only."""
-    pending: list[Any] = [fault]
-    seen: set[int] = set()
-    while pending:
-        cause = pending.pop()
-        if isinstance(cause, BaseException) and id(cause) not in seen:
-            seen.add(id(cause))
-            pending += [cause.__cause__, cause.__context__, *cause.args]
-            yield cause
-
-
-def _any(causes: tuple[BaseException, ...], *kinds: type[BaseException]) -> bool:
-    return any(isinstance(cause, kinds) for cause in causes)
-
-
-def _not_reached(causes: tuple[BaseException, ...], phase: Phase) -> str:
+def _not_reached(fault: Exception, phase: Phase) -> str:
     if phase is Phase.LOOKING_UP:
         return "its host name could not be resolved"
-    if _any(causes, ConnectionRefusedError):
+    if isinstance(fault, ConnectionRefusedError):
         return "the connection was refused"
-    if _any(causes, TimeoutError):
+    if isinstance(fault, TimeoutError):
         return "no connection came about within the connect time"
     return "its host could not be reached"
 
 
-def _tls(causes: tuple[BaseException, ...]) -> str:
-    for cause in causes:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            wrong_host = getattr(cause, "verify_code", None) in _HOST_MISMATCH
-            return "its certificate is for another host" if wrong_host else "its certificate is not trusted"
-    if _any(causes, TimeoutError):
+def _tls(fault: Exception) -> str:
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        wrong_host = getattr(fault, "verify_code", None) in _HOST_MISMATCH
+        return "its certificate is for another host" if wrong_host else "its certificate is not trusted"
+    if isinstance(fault, TimeoutError):
         return "the TLS handshake was not finished within the connect time"
     return "the TLS handshake failed"
 
 
-def _unanswered_request(causes: tuple[BaseException, ...], sent: Delivery) -> Unanswered:
-    if _any(causes, ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError) or _cut_off(causes):
-        return Unanswered(Reason.CONNECTION_LOST, sent, "the connection was lost before an answer came")
-    if _any(causes, ssl.SSLError):
+def _unanswered_request(fault: Exception, sent: Delivery) -> Unanswered:
+    if isinstance(fault, ssl.SSLError) and not _is_cut_off(fault):
         return Unanswered(Reason.TLS, sent, "the TLS connection failed before an answer came")
-    if sent is Delivery.NOT_SENT and _any(causes, ValueError):
-        return Unanswered(Reason.REFUSED, sent, "the request holds a header that HTTP forbids")
-    if _any(causes, http.client.BadStatusLine):
-        return Unanswered(Reason.UNREADABLE, sent, "what came back is no HTTP answer")
-    if _any(causes, http.client.HTTPException, ValueError):
-        return Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "the head of its answer is too long or malformed")
     return Unanswered(Reason.CONNECTION_LOST, sent, "the connection was lost before an answer came")
 
 
-def _cut_off(causes: tuple[BaseException, ...]) -> bool:
+def _is_cut_off(fault: ssl.SSLError) -> bool:
     # Before Python 3.11.4 an end without TLS's goodbye had no class of its own.
-    return any(getattr(cause, "reason", None) == "UNEXPECTED_EOF_WHILE_READING" for cause in causes)
-
-
-def _broken_answer(causes: tuple[BaseException, ...]) -> str:
-    if _any(causes, http.client.IncompleteRead, ConnectionError, ssl.SSLError):
-        return "its answer broke off before its end"
-    return "its answer is not valid HTTP"
+    return (
+        isinstance(fault, ssl.SSLEOFError | ssl.SSLZeroReturnError)
+        or getattr(fault, "reason", None) == "UNEXPECTED_EOF_WHILE_READING"
+    )

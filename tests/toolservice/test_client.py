@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import responses
 from peers import Listener, Talk, answer, good
+from requests.structures import CaseInsensitiveDict
 
 from mcp_gateway.config.model import ToolService
 from mcp_gateway.deadline import Deadline
@@ -33,7 +34,7 @@ def call_of(arguments: bytes = b"{}", **options: Any) -> Call:
 @pytest.fixture
 def service() -> Iterator[responses.RequestsMock]:
     """A Tool Service that answers inside the process."""
-    with responses.RequestsMock() as mock:
+    with responses.RequestsMock(target="mcp_gateway.transport.adapter.ServiceAdapter.send") as mock:
         yield mock
 
 
@@ -53,7 +54,7 @@ def test_a_request_has_our_headers_the_callers_and_the_services_fixed_ones(servi
 
     client.call(call_of(headers={"guid": "of the caller"}), Deadline.after(60))
 
-    sent = service.calls[0].request.headers
+    sent = CaseInsensitiveDict(service.calls[0].request.headers)
     assert sent["authorization"] == "Bearer fixed"
     assert sent["guid"] == "of the caller"
     assert sent["user-agent"] == "mcp-gateway/1.2.3"
@@ -125,7 +126,9 @@ def test_an_interaction_whose_time_is_up_sends_nothing() -> None:
         outcome = client.call(call_of(), Deadline.after(-1))
         client.close()
 
-    assert outcome.content[0]["text"] == "Tool 'core.search' did not answer within its budget of 0 s."
+    assert outcome.content[0]["text"] == (
+        "Tool 'core.search' was not called: the time for the whole request was used up before."
+    )
     assert outcome.failure is not None
     assert (outcome.failure.reason, outcome.failure.delivery) == (Reason.BUDGET, Delivery.NOT_SENT)
     assert not peer.requests

@@ -49,7 +49,7 @@ ANSWERS = {
     "JSON that is none": (
         answer(b'{"a": 1'),
         Reason.UNREADABLE,
-        UNUSABLE + "it says it is JSON and is none: Input data was truncated.",
+        UNUSABLE + "it says it is JSON and is none: Expecting ',' delimiter (line 1, column 8).",
     ),
     "wrong charset": (
         answer("한글".encode("cp949"), "Content-Type: text/plain; charset=utf-8"),

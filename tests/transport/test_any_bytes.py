@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -48,17 +49,23 @@ LINES = st.sampled_from(
         b"\x1f\x8b\x08\x00",
     ]
 )
+BOUND_S = 3.0
+"""Generous: it tells a call that is cut off from one that hangs."""
+
 REPLIES = st.binary(max_size=200) | st.lists(LINES | st.binary(max_size=20), max_size=12).map(b"".join)
 
 
 class Script:
-    """Answers each request with whatever the test holds at that moment, then closes."""
+    """Answers each request with whatever the test holds at that moment, then closes unless it is to stay."""
 
     reply = b""
+    stays = False
 
     def __call__(self, talk: Talk) -> None:
         if talk.request():
             talk.send(self.reply)
+            if self.stays:
+                talk.stay()
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +84,7 @@ def scripted() -> Iterator[tuple[Script, HttpClient]]:
 @given(reply=REPLIES)
 def test_any_bytes_come_to_an_answer_or_a_fault(scripted: tuple[Script, HttpClient], reply: bytes) -> None:
     script, client = scripted
-    script.reply = reply
+    script.reply, script.stays = reply, False
 
     try:
         answer = client.send("POST", "/x", headers={}, body=b"{}", deadline=Deadline.after(20), max_bytes=100)
@@ -86,3 +93,18 @@ def test_any_bytes_come_to_an_answer_or_a_fault(scripted: tuple[Script, HttpClie
     else:
         assert 200 <= answer.status < 600
         assert len(answer.body) <= 100
+
+
+@settings(max_examples=40, deadline=None)
+@given(reply=REPLIES)
+def test_any_bytes_of_a_peer_that_stays_come_to_an_end_when_the_budget_does(
+    scripted: tuple[Script, HttpClient], reply: bytes
+) -> None:
+    script, client = scripted
+    script.reply, script.stays = reply, True
+    began = time.monotonic()
+
+    with contextlib.suppress(Unanswered):
+        client.send("POST", "/x", headers={}, body=b"{}", deadline=Deadline.after(0.1), max_bytes=100)
+
+    assert time.monotonic() - began < BOUND_S

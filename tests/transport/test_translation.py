@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import inspect
 import itertools
 import socket
@@ -12,19 +11,16 @@ from types import ModuleType
 
 import pytest
 import requests
-import urllib3
 
 from mcp_gateway.deadline import Deadline
+from mcp_gateway.transport import wire
 from mcp_gateway.transport.answer import Delivery, Reason
-from mcp_gateway.transport.exchange import Exchange, Peer, Phase
-from mcp_gateway.transport.names import HostAddresses
+from mcp_gateway.transport.exchange import Exchange, Phase
 from mcp_gateway.transport.translation import FOREIGN, translate
-
-PEER = Peer(HostAddresses("127.0.0.1", 80), connect_timeout_s=1.0, idle_limit_s=1.5)
 
 
 def exchange(phase: Phase, *, sent: bool = False, left_s: float = 60.0) -> Exchange:
-    return Exchange(PEER, Deadline.after(left_s), phase, sent)
+    return Exchange(Deadline.after(left_s), phase, sent)
 
 
 def exceptions_of(*modules: ModuleType) -> Iterator[type[Exception]]:
@@ -34,8 +30,9 @@ def exceptions_of(*modules: ModuleType) -> Iterator[type[Exception]]:
                 yield kind
 
 
+BASES = (requests.RequestException, OSError, wire.Unreadable, wire.ForbiddenHeader)
 ALL = sorted(
-    set(exceptions_of(requests.exceptions, urllib3.exceptions, http.client, ssl, socket)), key=lambda kind: str(kind)
+    (kind for kind in set(exceptions_of(requests.exceptions, ssl, socket, wire)) if issubclass(kind, BASES)), key=str
 )
 
 
@@ -43,6 +40,8 @@ def made(kind: type[Exception]) -> Exception:
     """Make an exception of a class, whatever its constructor asks for."""
     fault = kind.__new__(kind)
     fault.args = ("secret of the peer at 192.0.2.1",)
+    if kind is wire.Unreadable:
+        fault.detail = "the base of those that have one"
     return fault
 
 
@@ -54,12 +53,12 @@ def test_every_exception_of_the_libraries_has_a_reason(kind: type[Exception]) ->
 
         assert meaning.reason in (Reason.REFUSED, Reason.CONNECTION_LOST, Reason.TLS, Reason.UNREADABLE)
         assert "secret" not in str(meaning)
-        if phase in (Phase.LOOKING_UP, Phase.CONNECTING, Phase.SECURING):
+        if phase in (Phase.LOOKING_UP, Phase.CONNECTING, Phase.SECURING) and not issubclass(kind, wire.Unreadable):
             assert meaning.delivery is Delivery.NOT_SENT
 
 
 def test_the_libraries_have_exceptions_to_translate() -> None:
-    assert {requests.ReadTimeout, urllib3.exceptions.ProtocolError, http.client.BadStatusLine, ssl.SSLError} <= {*ALL}
+    assert {requests.ReadTimeout, ssl.SSLError, socket.gaierror, wire.Doubtful} <= {*ALL}
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -82,19 +81,25 @@ def test_why_no_connection_came_about_is_said(fault: OSError, detail: str) -> No
     assert translate(fault, exchange(Phase.CONNECTING)).detail == detail
 
 
-def test_the_cause_is_found_behind_every_wrapping() -> None:
-    wrapped = requests.ConnectionError(urllib3.exceptions.ProtocolError("aborted", http.client.BadStatusLine("x")))
+@pytest.mark.parametrize(
+    ("fault", "delivery"),
+    [
+        (wire.NoAnswer(), Delivery.UNKNOWN),
+        (wire.BadHead(), Delivery.ANSWERED),
+        (wire.Doubtful(), Delivery.ANSWERED),
+        (wire.BrokenOff(), Delivery.ANSWERED),
+    ],
+)
+def test_what_cannot_be_read_is_an_answer_unless_it_is_none(fault: wire.Unreadable, delivery: Delivery) -> None:
+    meaning = translate(fault, exchange(Phase.SENDING, sent=True))
 
-    meaning = translate(wrapped, exchange(Phase.SENDING, sent=True))
-
-    assert (meaning.reason, meaning.delivery) == (Reason.UNREADABLE, Delivery.UNKNOWN)
+    assert (meaning.reason, meaning.delivery, meaning.detail) == (Reason.UNREADABLE, delivery, fault.detail)
 
 
-def test_causes_that_name_each_other_do_not_go_round_for_ever() -> None:
-    one, two = OSError("one"), OSError("two")
-    one.__cause__, two.__cause__ = two, one
+def test_a_forbidden_header_is_refused_and_was_not_sent() -> None:
+    meaning = translate(wire.ForbiddenHeader("secret"), exchange(Phase.LOOKING_UP))
 
-    assert translate(one, exchange(Phase.SENDING, sent=True)).reason is Reason.CONNECTION_LOST
+    assert (meaning.reason, meaning.delivery) == (Reason.REFUSED, Delivery.NOT_SENT)
 
 
 def test_an_end_without_tls_goodbye_is_a_lost_connection_in_every_python() -> None:

@@ -1,0 +1,112 @@
+"""The connections of one service, and what of them may be used again."""
+
+from __future__ import annotations
+
+import ssl
+import time
+import weakref
+from collections import deque
+
+from .answer import Delivery, Reason, Unanswered
+from .connection import Connection
+from .exchange import Exchange, Phase
+from .names import HostAddresses
+from .sockets import dial, secure
+
+
+class Pool:
+    """
+    Connections to one service. Threads may share it: a deque's ends are safe to take from and to put to.
+
+    Args:
+
+        addresses: Where the service is.
+
+        host: Its name, which its certificate must bear.
+
+        tls: Secures each connection; ``None``: they are plain.
+
+        size: How many connections are kept at rest.
+
+        connect_timeout_s: What look-up, connect and TLS handshake may take together.
+
+        idle_limit_s: How long a connection may have rested and still be used again; 0: none is.
+    """
+
+    def __init__(
+        self,
+        addresses: HostAddresses,
+        *,
+        host: str,
+        tls: ssl.SSLContext | None,
+        size: int,
+        connect_timeout_s: float,
+        idle_limit_s: float,
+    ) -> None:
+        self._addresses = addresses
+        self._host = host
+        self._tls = tls
+        self._size = size
+        self._connect_timeout_s = connect_timeout_s
+        self._idle_limit_s = idle_limit_s
+        self._resting: deque[Connection] = deque()
+        weakref.finalize(self, _close_all, self._resting)  # whoever drops a pool need not close it
+        self._closed = False
+
+    def take(self, exchange: Exchange) -> Connection:
+        """
+        Return a connection for one exchange: the one that rested last, else a new one.
+
+        Raises:
+
+            Unanswered: The pool was closed.
+            OSError: No connection came about, or (``TimeoutError``) none in time.
+            ValueError: The host's name is none.
+        """
+        if self._closed:
+            raise Unanswered(Reason.REFUSED, Delivery.NOT_SENT, "the gateway has closed its connections")
+        while (connection := _pop(self._resting)) is not None:
+            if self._is_fresh(connection) and connection.is_quiet():
+                return connection
+            connection.close()
+        return self._connect(exchange)
+
+    def put_back(self, connection: Connection) -> None:
+        """Let a connection rest that is beyond doubt, if there is room for it."""
+        if len(self._resting) >= self._size:
+            connection.close()
+            return
+        connection.rested_since = time.monotonic()
+        self._resting.append(connection)
+        if self._closed:
+            self.close()
+
+    def close(self) -> None:
+        """Close the connections at rest, and from now on each that is put back."""
+        self._closed = True
+        _close_all(self._resting)
+
+    def _is_fresh(self, connection: Connection) -> bool:
+        return time.monotonic() - connection.rested_since < self._idle_limit_s
+
+    def _connect(self, exchange: Exchange) -> Connection:
+        deadline = exchange.deadline.within(self._connect_timeout_s)
+        addresses = self._addresses.get(deadline)
+        exchange.phase = Phase.CONNECTING
+        sock = dial(addresses, deadline)
+        if self._tls is not None:
+            exchange.phase = Phase.SECURING
+            sock = secure(sock, self._tls, self._host, deadline)
+        return Connection(sock)
+
+
+def _pop(resting: deque[Connection]) -> Connection | None:
+    try:
+        return resting.pop()
+    except IndexError:
+        return None
+
+
+def _close_all(resting: deque[Connection]) -> None:
+    while (connection := _pop(resting)) is not None:
+        connection.close()
