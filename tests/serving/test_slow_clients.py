@@ -220,7 +220,11 @@ def test_a_client_that_posts_too_much_sees_the_413(here: Gateway, chunked: bool)
 def test_a_client_that_never_stops_is_cut_off(here: Gateway) -> None:
     with connect(here.url) as connection:
         connection.sendall(head("Content-Length: 99999999999"))
-        wait_until(lambda: meets_no_one(connection, b"x" * 8_388_608), "end of the connection")
+        taken = 0
+        while not meets_no_one(connection, b"x" * 8_388_608):
+            taken += 8_388_608
+    # 64 MiB are thrown away; the rest is what the system takes on both sides.
+    assert taken < 200_000_000
     check_served(here)
 
 
@@ -264,6 +268,9 @@ def test_a_call_that_waits_for_a_thread_is_not_made_when_its_client_has_hung_up(
 
 def test_silent_connections_make_room_when_there_are_too_many(start: Start, service: ToolService) -> None:
     here = start(service, "--worker-connections 20")
+    for _ in range(3):  # connections that are gone are not counted
+        with many(here.url, 15, posted(PING, "Connection: close")) as answered:
+            assert {status_of(connection) for connection in answered} == {200}
     with many(here.url, 60) as silent:
         check_served(here)
         assert silent[0].recv(1) == b""
