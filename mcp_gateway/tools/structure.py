@@ -24,16 +24,16 @@ def conform(tool: Tool, outcome: Outcome, *, objects_only: bool) -> Outcome:
     if outcome.is_error or tool.output_schema is None:
         return outcome
     if outcome.structured is None:
-        return _misfit(tool, "it brings no JSON that could be held to it")
+        return _misfit(tool, outcome, "it brings no JSON that could be held to it")
     if objects_only and not bytes(outcome.structured).startswith(b"{"):
-        return _misfit(tool, "it is not a JSON object")
+        return _misfit(tool, outcome, "it is not a JSON object")
     try:
         value = jsontext.parse(bytes(outcome.structured), unique=False)
     except jsontext.NotJson as fault:
-        return _misfit(tool, str(fault))
+        return _misfit(tool, outcome, str(fault))
     violations = tool.output_schema.violations(value, "the answer")
     if violations:
-        return _misfit(tool, "; ".join(violation.message for violation in violations))
+        return _misfit(tool, outcome, "; ".join(violation.message for violation in violations))
     return outcome
 
 
@@ -42,10 +42,11 @@ def plain(outcome: Outcome) -> Outcome:
     return replace(outcome, structured=None) if outcome.structured is not None else outcome
 
 
-def _misfit(tool: Tool, why: str) -> Outcome:
+def _misfit(tool: Tool, outcome: Outcome, why: str) -> Outcome:
     sentence = f"Tool '{tool.name}' gave an answer that does not fit its outputSchema: {why}."
     return Outcome(
         content=({"type": "text", "text": sentence},),
         is_error=True,
-        failure=Failure(Reason.OUTPUT_SCHEMA, Delivery.ANSWERED),
+        status=outcome.status,
+        failure=Failure(Reason.OUTPUT_SCHEMA, Delivery.ANSWERED, outcome.status),
     )

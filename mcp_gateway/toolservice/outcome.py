@@ -60,6 +60,8 @@ class Outcome:
 
         structured: The answer as JSON text when it is JSON, for ``structuredContent``; ``None`` when it is not.
 
+        status: The status of the answer; ``None``: there was none.
+
         failure: Set when ``is_error`` is true because of the call.
 
         log: A line for the operator that the caller must not see (e.g. the body of a 5xx, cut); ``None``: nothing.
@@ -68,6 +70,7 @@ class Outcome:
     content: tuple[dict[str, Any], ...]
     is_error: bool = False
     structured: Fragment | None = None
+    status: int | None = None
     failure: Failure | None = None
     log: str | None = None
 
@@ -107,7 +110,7 @@ def unanswered(fault: Unanswered, *, tool: str, budget_s: float) -> Outcome:
 
         budget_s: What the call could take in all.
     """
-    failure = Failure(fault.reason, fault.delivery)
+    failure = Failure(fault.reason, fault.delivery, fault.status)
     match fault.reason:
         case Reason.BUDGET if budget_s <= 0:
             return _failed(f"Tool '{tool}' was not called: the time for the whole request was used up before.", failure)
@@ -121,31 +124,31 @@ def unanswered(fault: Unanswered, *, tool: str, budget_s: float) -> Outcome:
 
 def _success(answer: Answer, tool: str, result_format: str | None) -> Outcome:
     if answer.status == _NO_CONTENT or not answer.body:
-        return _text("")
+        return _text("", answer)
     media = MediaType.of(answer.headers)
     try:
         match media.kind:
             case "text":
-                return _text(media.text(answer.body))
+                return _text(media.text(answer.body), answer)
             case "image" | "audio":
-                return _picture_or_sound(media, answer.body)
+                return _picture_or_sound(media, answer)
             case _:
-                return _json(media, answer.body, result_format)
+                return _json(media, answer, result_format)
     except (NotText, jsontext.NotJson, blocks.BadResult) as fault:
         return _failed(_unusable(tool, str(fault)), _failure(Reason.UNREADABLE, answer))
 
 
-def _picture_or_sound(media: MediaType, body: bytes) -> Outcome:
-    data = base64.b64encode(body).decode("ascii")
-    return Outcome(content=({"type": media.kind, "data": data, "mimeType": media.essence},))
+def _picture_or_sound(media: MediaType, answer: Answer) -> Outcome:
+    data = base64.b64encode(answer.body).decode("ascii")
+    return Outcome(({"type": media.kind, "data": data, "mimeType": media.essence},), status=answer.status)
 
 
-def _json(media: MediaType, body: bytes, result_format: str | None) -> Outcome:
-    text = _compacted(media, body)
+def _json(media: MediaType, answer: Answer, result_format: str | None) -> Outcome:
+    text = _compacted(media, answer.body)
     if result_format == "mcp":
         result = blocks.read(text)
-        return Outcome(result.content, result.is_error, result.structured)
-    return Outcome(({"type": "text", "text": _shown(text)},), structured=Fragment(text))
+        return Outcome(result.content, result.is_error, result.structured, answer.status)
+    return Outcome(({"type": "text", "text": _shown(text)},), structured=Fragment(text), status=answer.status)
 
 
 def _shown(text: bytes) -> str:
@@ -207,12 +210,14 @@ def _unusable(tool: str, detail: str) -> str:
     return f"Tool '{tool}' gave an answer that cannot be used: {detail}."
 
 
-def _text(text: str) -> Outcome:
-    return Outcome(content=({"type": "text", "text": text},))
+def _text(text: str, answer: Answer) -> Outcome:
+    return Outcome(({"type": "text", "text": text},), status=answer.status)
 
 
 def _failed(sentence: str, failure: Failure, log: str | None = None) -> Outcome:
-    return Outcome(({"type": "text", "text": sentence},), is_error=True, failure=failure, log=log)
+    return Outcome(
+        ({"type": "text", "text": sentence},), is_error=True, status=failure.status, failure=failure, log=log
+    )
 
 
 def _failure(reason: Reason, answer: Answer) -> Failure:

@@ -60,10 +60,13 @@ class Unanswered(Exception):
 
         detail: A short clause for a person, e.g. ``"the connection was refused"``; holds nothing that the peer sent and
             no address. It completes the sentence "Tool 'x' could not be called: …".
+
+        status: The status of the answer that could not be taken; ``None``: none came.
     """
 
-    def __init__(self, reason: Reason, delivery: Delivery, detail: str) -> None:
+    def __init__(self, reason: Reason, delivery: Delivery, detail: str, status: int | None = None) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.delivery = delivery
         self.detail = detail
+        self.status = status

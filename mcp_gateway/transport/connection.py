@@ -62,7 +62,7 @@ class Connection:
         # It cannot be there yet: to try and read it first would cost a system call and an exception.
         self._arrivals.poll(exchange.deadline.timeout() * 1000)
         head = self._receive_head(exchange.deadline)
-        exchange.phase = Phase.ANSWERED
+        exchange.phase, exchange.status = Phase.ANSWERED, head.status
         return head
 
     def receive(self, most: int, deadline: Deadline) -> bytes:

@@ -17,8 +17,8 @@ class CannotDecode(ValueError):
     """Raised when a body is not what its content coding says; the message completes "its answer …"."""
 
 
-class DecodedTooLarge(ValueError):
-    """Raised when a decoded body would be larger than the limit."""
+class TooLarge(ValueError):
+    """Raised when a body is larger than the limit, as it came or decoded."""
 
 
 def decode(body: bytes, coding: str, max_bytes: int) -> bytes:
@@ -36,7 +36,7 @@ def decode(body: bytes, coding: str, max_bytes: int) -> bytes:
     Raises:
 
         CannotDecode: The coding is not understood, or the body is broken, short, or longer than its coding says.
-        DecodedTooLarge: The decoded body would be larger than *max_bytes*.
+        TooLarge: The decoded body would be larger than *max_bytes*.
     """
     name = coding.strip().lower()
     if not body or name in ("", "identity"):
@@ -50,7 +50,7 @@ def decode(body: bytes, coding: str, max_bytes: int) -> bytes:
         except zlib.error:
             continue
         if len(decoded) > max_bytes:
-            raise DecodedTooLarge
+            raise TooLarge
         if inflater.eof and not inflater.unused_data:
             return decoded
     raise CannotDecode("is not what its content coding says")

@@ -31,10 +31,13 @@ class Exchange:
 
         sent: Some of the request may have left this process.
 
+        status: The status that the answer began with; ``None``: it has not begun.
+
         settled: Its answer was taken, whole and decoded; only then may its connection be used again.
     """
 
     deadline: Deadline
     phase: Phase = Phase.LOOKING_UP
     sent: bool = False
+    status: int | None = None
     settled: bool = False

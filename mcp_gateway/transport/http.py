@@ -162,30 +162,28 @@ def _tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
 
 
 def _answer(response: requests.Response, max_bytes: int) -> Answer:
-    if response.status_code not in _STATUSES:
-        raise Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "its status is none that HTTP knows")
+    status = response.status_code
+    if status not in _STATUSES:
+        raise Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "its status is none that HTTP knows", status)
     headers = {name.lower(): value for name, value in response.headers.items()}
     try:
         body = decoding.decode(_body(response, max_bytes), headers.get("content-encoding", ""), max_bytes)
     except decoding.CannotDecode as fault:
-        raise Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, f"its answer {fault}") from fault
-    except decoding.DecodedTooLarge as fault:
-        raise _too_large(max_bytes) from fault
-    return Answer(response.status_code, headers, body)
+        raise Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, f"its answer {fault}", status) from fault
+    except decoding.TooLarge as fault:
+        detail = f"its answer is larger than {max_bytes:,} bytes"
+        raise Unanswered(Reason.TOO_LARGE, Delivery.ANSWERED, detail, status) from fault
+    return Answer(status, headers, body)
 
 
 def _body(response: requests.Response, max_bytes: int) -> bytes:
     if (response.raw.length_remaining or 0) > max_bytes:
-        raise _too_large(max_bytes)
+        raise decoding.TooLarge
     pieces, size = [], 0
     # Only reading up to the empty piece makes a short body an error.
     while piece := response.raw.read(_PIECE, decode_content=False):
         pieces.append(piece)
         size += len(piece)
         if size > max_bytes:
-            raise _too_large(max_bytes)
+            raise decoding.TooLarge
     return b"".join(pieces)
-
-
-def _too_large(max_bytes: int) -> Unanswered:
-    return Unanswered(Reason.TOO_LARGE, Delivery.ANSWERED, f"its answer is larger than {max_bytes:,} bytes")

@@ -23,24 +23,31 @@ _HOST_MISMATCH = (62, 64)
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
 
+Meaning = tuple[Reason, Delivery, str]
+
+
 def translate(fault: Exception, exchange: Exchange) -> Unanswered:
     """Return what *fault*, in which *exchange* ended, means to whoever asked."""
+    return Unanswered(*_meaning(fault, exchange), exchange.status)
+
+
+def _meaning(fault: Exception, exchange: Exchange) -> Meaning:
     sent = Delivery.UNKNOWN if exchange.sent else Delivery.NOT_SENT
     if exchange.deadline.left() <= 0:
-        return Unanswered(Reason.BUDGET, sent, "its time budget was used up")
+        return Reason.BUDGET, sent, "its time budget was used up"
     if isinstance(fault, ForbiddenHeader):
-        return Unanswered(Reason.REFUSED, Delivery.NOT_SENT, "the request holds a header that HTTP forbids")
+        return Reason.REFUSED, Delivery.NOT_SENT, "the request holds a header that HTTP forbids"
     if isinstance(fault, Unreadable):
-        return Unanswered(Reason.UNREADABLE, sent if isinstance(fault, NoAnswer) else Delivery.ANSWERED, fault.detail)
+        return Reason.UNREADABLE, sent if isinstance(fault, NoAnswer) else Delivery.ANSWERED, fault.detail
     match exchange.phase:
         case Phase.SECURING:
-            return Unanswered(Reason.TLS, Delivery.NOT_SENT, _tls(fault))
+            return Reason.TLS, Delivery.NOT_SENT, _tls(fault)
         case Phase.SENDING:
             return _unanswered_request(fault, sent)
         case Phase.ANSWERED:
-            return Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "its answer broke off before its end")
+            return Reason.UNREADABLE, Delivery.ANSWERED, "its answer broke off before its end"
         case _:
-            return Unanswered(Reason.REFUSED, Delivery.NOT_SENT, _not_reached(fault, exchange.phase))
+            return Reason.REFUSED, Delivery.NOT_SENT, _not_reached(fault, exchange.phase)
 
 
 def _not_reached(fault: Exception, phase: Phase) -> str:
@@ -62,10 +69,10 @@ def _tls(fault: Exception) -> str:
     return "the TLS handshake failed"
 
 
-def _unanswered_request(fault: Exception, sent: Delivery) -> Unanswered:
+def _unanswered_request(fault: Exception, sent: Delivery) -> Meaning:
     if isinstance(fault, ssl.SSLError) and not _is_cut_off(fault):
-        return Unanswered(Reason.TLS, sent, "the TLS connection failed before an answer came")
-    return Unanswered(Reason.CONNECTION_LOST, sent, "the connection was lost before an answer came")
+        return Reason.TLS, sent, "the TLS connection failed before an answer came"
+    return Reason.CONNECTION_LOST, sent, "the connection was lost before an answer came"
 
 
 def _is_cut_off(fault: ssl.SSLError) -> bool:

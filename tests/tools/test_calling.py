@@ -175,7 +175,7 @@ def test_an_answer_that_breaks_its_promise_is_an_error_with_the_reason(
     called, seen = call(served, Structure.OBJECT if objects_only else Structure.ANY)
 
     assert called.outcome.is_error
-    assert called.outcome.failure == Failure(Reason.OUTPUT_SCHEMA, Delivery.ANSWERED)
+    assert called.outcome.failure == Failure(Reason.OUTPUT_SCHEMA, Delivery.ANSWERED, 200)
     assert words in called.outcome.content[0]["text"]
     assert called.outcome.structured is None
     assert seen.reason == "output_schema"

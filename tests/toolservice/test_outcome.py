@@ -62,7 +62,7 @@ def unreadable(outcome: Outcome) -> str:
 def test_text_is_passed_on_as_it_is(content_type: str, body: bytes, text: str) -> None:
     outcome = outcome_of(body, content_type)
 
-    assert outcome == Outcome(content=({"type": "text", "text": text},))
+    assert outcome == Outcome(content=({"type": "text", "text": text},), status=200)
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8"])
@@ -205,14 +205,14 @@ def test_an_image_or_audio_becomes_one_block(content_type: str, kind: str, mime_
     outcome = outcome_of(body, content_type)
 
     data = base64.b64encode(body).decode()
-    assert outcome == Outcome(content=({"type": kind, "data": data, "mimeType": mime_type},))
+    assert outcome == Outcome(content=({"type": kind, "data": data, "mimeType": mime_type},), status=200)
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "image/png", None])
 @pytest.mark.parametrize("status", [200, 204])
 @pytest.mark.parametrize("mcp", [True, False])
 def test_an_empty_answer_is_empty_text(content_type: str | None, status: int, mcp: bool) -> None:
-    assert outcome_of(b"", content_type, status, mcp) == Outcome(content=({"type": "text", "text": ""},))
+    assert outcome_of(b"", content_type, status, mcp) == Outcome(({"type": "text", "text": ""},), status=status)
 
 
 # A whole MCP result
@@ -363,6 +363,7 @@ def test_a_rejection_says_its_own_message_else_a_sentence(body: bytes, content_t
     assert outcome == Outcome(
         content=({"type": "text", "text": text},),
         is_error=True,
+        status=404,
         failure=Failure(Reason.STATUS, Delivery.ANSWERED, 404),
     )
 
@@ -439,6 +440,12 @@ def test_a_call_without_an_answer_is_a_sentence_that_names_tool_and_cause(reason
     assert outcome == Outcome(
         content=({"type": "text", "text": sentence},), is_error=True, failure=Failure(reason, Delivery.UNKNOWN)
     )
+
+
+def test_an_answer_that_could_not_be_taken_whole_still_says_its_status() -> None:
+    fault = Unanswered(Reason.UNREADABLE, Delivery.ANSWERED, "its answer broke off before its end", 206)
+
+    assert unanswered(fault, tool="x", budget_s=1.0).failure == Failure(Reason.UNREADABLE, Delivery.ANSWERED, 206)
 
 
 def test_a_call_for_which_no_time_was_left_is_not_blamed_on_the_tool() -> None:

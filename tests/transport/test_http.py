@@ -720,3 +720,15 @@ def test_the_answer_of_an_http_1_0_server_ends_where_the_connection_does(serve: 
     client = connect(serve(sending(b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{}")))
 
     assert post(client).body == b"{}"
+
+
+def test_a_fault_of_an_answer_says_the_status_that_it_began_with(serve: Serve, connect: Connect) -> None:
+    short = answer(b"ab", status="201 Created", length=10)
+    large = answer(b"", status="202 Accepted", length=MAX_BYTES + 1)
+
+    assert fault_of(connect(serve(sending(short)))).status == 201
+    assert fault_of(connect(serve(sending(large)))).status == 202
+
+
+def test_a_fault_before_any_answer_has_no_status(serve: Serve, connect: Connect) -> None:
+    assert fault_of(connect(serve(peers.reset_after_reading))).status is None
