@@ -11,7 +11,7 @@ import sys
 from mcp_gateway import boot
 from mcp_gateway.config.load import ConfigFaults
 from mcp_gateway.serving import limits
-from mcp_gateway.serving.worker import Worker
+from mcp_gateway.serving.worker import Worker, balance
 
 
 def _refuse(faulty):
@@ -75,6 +75,11 @@ def on_reload(server):
 def post_worker_init(worker):
     """Load the tools when the worker boots, before it takes its first request."""
     worker.wsgi.start()
+
+
+def child_exit(server, worker):
+    """Let the others know that a worker is gone, killed ones too."""
+    balance.leave(worker.age)
 
 
 def worker_exit(server, worker):

@@ -18,10 +18,13 @@ from functools import partial
 from selectors import EVENT_READ
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from gunicorn.http import wsgi
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from .balance import Balance
 from .connection import Connection
+from .reply import OneWriteResponse
 
 if TYPE_CHECKING:
     from gunicorn.config import Config
@@ -39,10 +42,20 @@ LONG_IN_QUEUE_S = 1.0
 STOPPING_S = 2.0
 """How long a worker that stops waits for a client; calls have ``graceful_timeout``. Precedent: gunicorn."""
 
+YIELD_S = 0.0005
+"""How long a worker that has more connections than another leaves a new one to it."""
+
 _DISCARDED_AT_ONCE = 262_144
 
 Waiting: TypeAlias = deque[Connection]
 Readable: TypeAlias = Callable[[Connection, socket.socket], None]
+
+
+# gunicorn's threaded worker takes this from the module and gives no other way to choose the class.
+wsgi.create = partial(wsgi.create, response_class=OneWriteResponse)
+
+balance = Balance()
+"""Made in the master, shared by the workers that are forked from it."""
 
 
 class Worker(ThreadWorker):
@@ -70,12 +83,15 @@ class Worker(ThreadWorker):
         super().check_config(cfg, log)
 
     def accept(self, listener: socket.socket) -> None:
-        """Take a new connection, and wait for its first byte in the poller."""
+        """Take a new connection, unless a worker with fewer takes it, and wait for its first byte in the poller."""
+        if balance.is_ahead(self.age):
+            time.sleep(YIELD_S)
         try:
             client_socket, client = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):  # another worker was faster, or the client has left again
             return
         self.nr_conns += 1
+        balance.note(self.age, self.nr_conns)
         conn = Connection(self.cfg, client_socket, client, listener.getsockname(), self.read_s, self._linger)
         self._await(conn, cast("Waiting", self.pending_conns), self.cfg.keepalive, self.on_pending_socket_readable)
 
@@ -124,6 +140,7 @@ class Worker(ThreadWorker):
     def murder_pending(self) -> None:
         """End what has waited for too long; gunicorn's loop calls it at each turn."""
         now = time.monotonic()
+        balance.note(self.age, self.nr_conns)
         if not self.alive:
             self._hurry(now + STOPPING_S)
         if self.nr_conns >= self.worker_connections and self.pending_conns:

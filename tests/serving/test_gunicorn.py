@@ -12,7 +12,7 @@ import inspect
 from typing import Any
 
 import pytest
-from gunicorn.http import body, parser, unreader
+from gunicorn.http import body, parser, unreader, wsgi
 from gunicorn.http.message import Request
 from gunicorn.workers import gthread
 
@@ -24,6 +24,7 @@ READ_BY_US = {
     "Parser": (parser.Parser, "3a9c06e348c7"),
     "LengthReader": (body.LengthReader, "3b01bc7c21a2"),
     "ChunkedReader": (body.ChunkedReader, "c1aa79e0ae04"),
+    "Response": (wsgi.Response, "d67f8e6b29d7"),
     "should_close": (Request.should_close, "37c454bfb3e3"),
 }
 

@@ -1,0 +1,43 @@
+"""An answer that leaves in one write: head and body together, as one segment and one wake-up of the client."""
+
+from __future__ import annotations
+
+from gunicorn import util
+from gunicorn.http.wsgi import Response
+
+
+class OneWriteResponse(Response):
+    """
+    A response whose head waits for its body.
+
+    gunicorn writes them one after the other, which costs a system call more, and a worker that is killed in between
+    leaves a head without its body.
+    """
+
+    _head = b""
+
+    def send_headers(self) -> None:
+        """Make the head ready; it leaves with the body, or alone when there is none."""
+        if not self.headers_sent:
+            lines = [*self.default_headers(), *(f"{name}: {value}\r\n" for name, value in self.headers), "\r\n"]
+            self._head = "".join(lines).encode("latin-1")
+            self.headers_sent = True
+
+    def _emit_body(self, data: bytes) -> None:
+        if self.chunked:
+            self._flush()
+            util.write(self.sock, data, chunked=True)
+        else:
+            head, self._head = self._head, b""
+            util.write(self.sock, head + data)
+
+    def close(self) -> None:
+        """End the answer."""
+        self.send_headers()
+        self._flush()
+        super().close()
+
+    def _flush(self) -> None:
+        head, self._head = self._head, b""
+        if head:
+            util.write(self.sock, head)

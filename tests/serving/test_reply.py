@@ -1,0 +1,75 @@
+"""How the pieces of an answer leave."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gunicorn.config import Config
+
+from mcp_gateway.serving.reply import OneWriteResponse
+
+
+class Wire:
+    """A socket that remembers each write."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    def sendall(self, data: bytes) -> None:
+        self.writes.append(data)
+
+
+def response(wire: Wire, status: str, *headers: tuple[str, str], method: str = "POST") -> OneWriteResponse:
+    request = SimpleNamespace(method=method, version=(1, 1), headers=[], should_close=lambda: False)
+    answer: Any = OneWriteResponse(request, wire, Config())
+    answer.start_response(status, list(headers))
+    return answer
+
+
+def test_head_and_body_leave_in_one_write() -> None:
+    wire = Wire()
+    answer = response(wire, "200 OK", ("Content-Length", "4"), ("guid", "g"))
+
+    answer.write(b"body")
+    answer.close()
+
+    (written,) = wire.writes
+    assert written.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"\r\nguid: g\r\n" in written
+    assert written.endswith(b"\r\n\r\nbody")
+
+
+def test_a_body_in_two_pieces_leaves_in_two_writes() -> None:
+    wire = Wire()
+    answer = response(wire, "200 OK", ("Content-Length", "4"))
+
+    answer.write(b"bo")
+    answer.write(b"dy")
+    answer.close()
+
+    assert [write[-2:] for write in wire.writes] == [b"bo", b"dy"]
+
+
+@pytest.mark.parametrize("status", ["202 Accepted", "204 No Content"])
+def test_an_answer_without_a_body_leaves_when_it_ends(status: str) -> None:
+    wire = Wire()
+    answer = response(wire, status, ("Content-Length", "0"))
+
+    answer.close()
+
+    (written,) = wire.writes
+    assert written.endswith(b"\r\n\r\n")
+
+
+def test_a_body_of_unknown_length_leaves_in_chunks() -> None:
+    wire = Wire()
+    answer = response(wire, "200 OK")
+
+    answer.write(b"abc")
+    answer.close()
+
+    head, *chunks = wire.writes
+    assert head.endswith(b"\r\n\r\n")
+    assert b"".join(chunks) == b"3\r\nabc\r\n0\r\n\r\n"
