@@ -183,8 +183,8 @@ def compact(text: bytes | Fragment) -> bytes:
     except UnicodeDecodeError as fault:
         raise NotJson(f"it is not UTF-8 (byte {fault.start})") from None
     except msgspec.DecodeError as fault:
-        parse(text, unique=False)  # its words are better, and it refuses the same
-        raise NotJson(str(fault)) from None
+        half = "; or a string holds half of a surrogate pair" if b"\\u" in source else ""
+        raise NotJson(f"{fault}{half}") from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
 

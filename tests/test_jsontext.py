@@ -116,6 +116,11 @@ def test_compacting_refuses_what_is_no_json(text: bytes) -> None:
         jsontext.compact(text)
 
 
+def test_half_a_surrogate_pair_in_a_text_to_compact_is_named() -> None:
+    with pytest.raises(NotJson, match="half of a surrogate pair"):
+        jsontext.compact(b'{"x": "\\ud800"}')
+
+
 def test_a_fragment_goes_in_as_it_stands() -> None:
     assert jsontext.encode({"n": Fragment(b"1.10"), "t": "한글 😀"}) == '{"n":1.10,"t":"한글 😀"}'.encode()
 

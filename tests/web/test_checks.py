@@ -37,6 +37,12 @@ def test_405_comes_before_any_look_at_type_version_or_session(road: Road, header
     refusal(road.request("GET", headers=headers), 405, "method_not_allowed")
 
 
+def test_a_path_with_one_more_slash_in_front_is_another_path(road: Road) -> None:
+    response = road.request("POST", PATH, PING, JSON, environ_overrides={"PATH_INFO": f"/{PATH}"})
+
+    assert response.status_code == 404
+
+
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
     "path",
