@@ -18,12 +18,14 @@ from functools import partial
 from selectors import EVENT_READ
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from gunicorn import util
 from gunicorn.http import wsgi
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from .balance import Balance
 from .connection import Connection
+from .refusal import refuse
 from .reply import OneWriteResponse
 
 if TYPE_CHECKING:
@@ -51,8 +53,9 @@ Waiting: TypeAlias = deque[Connection]
 Readable: TypeAlias = Callable[[Connection, socket.socket], None]
 
 
-# gunicorn's threaded worker takes this from the module and gives no other way to choose the class.
+# gunicorn's worker takes these from the modules and gives no other way to choose them.
 wsgi.create = partial(wsgi.create, response_class=OneWriteResponse)
+util.write_error = refuse
 
 balance = Balance()
 """Made in the master, shared by the workers that are forked from it."""
