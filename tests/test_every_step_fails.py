@@ -102,7 +102,8 @@ def held(log: pytest.LogCaptureFixture, route: Route, headers: Any, body: bytes,
     assert record.levelname == "ERROR"
     assert record.exc_info
     assert INSIDE in str(record.exc_info[1])
-    assert (record.__dict__["guid"], record.__dict__["route"]) == (GUID, "core")
+    fields = record.__dict__["fields"]
+    assert (fields["guid"], fields["route"]) == (GUID, "core")
     assert (seen.outcome, seen.reason) == ("fault", "internal")
 
 

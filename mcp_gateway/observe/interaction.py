@@ -36,6 +36,18 @@ class Interaction:
     bytes_out: int = 0
     total_ms: float = 0.0
 
+    def context(self) -> dict[str, str]:
+        """Return what every log line of this exchange carries; what is not known is left out."""
+        named = {
+            "guid": self.guid,
+            "route": self.route,
+            "revision": self.revision,
+            "method": self.method,
+            "tool": self.tool,
+            "traceId": self.trace_id,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
     def finish(self, status: int, bytes_out: int) -> None:
         """Note the answer's HTTP *status* and size, and how long it all took."""
         self.status = status

@@ -16,9 +16,6 @@ _exchanges = logging.getLogger("mcp_gateway.exchange")
 LEVELS = ("debug", "info", "warning", "error", "critical")
 """What ``MCP_GATEWAY_LOG_LEVEL`` may say, the most talkative first."""
 
-CONTEXT = ("guid", "route", "tool")
-"""The attributes of a log record, beside its own, that are written out."""
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -106,5 +103,5 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _context(record: logging.LogRecord) -> dict[str, Any]:
-    own = {name: getattr(record, name) for name in CONTEXT if hasattr(record, name)}
-    return {**own, **getattr(record, "fields", {})}
+    found: dict[str, Any] = getattr(record, "fields", {})
+    return found

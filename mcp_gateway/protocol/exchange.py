@@ -66,7 +66,7 @@ def exchange(
         _refused(seen, fault)
         return era.refusal(request_id, fault, correlation.guid, route)
     except Exception:  # the one outermost catch: a fault of our own must not reach the caller, nor stop the worker
-        _log.exception("a fault of the gateway", extra={"guid": correlation.guid, "route": seen.route})
+        _log.exception("a fault of the gateway", extra={"fields": seen.context()})
         seen.outcome, seen.reason = "fault", "internal"
         return era.broken(request_id, correlation.guid)
 

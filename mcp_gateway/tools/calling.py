@@ -89,7 +89,7 @@ def call(
     outcome = route.clients[tool.service].call(request, deadline)
     elapsed_ms = (time.monotonic() - started) * 1000
     if outcome.log is not None:
-        _log.warning("%s", outcome.log, extra={"guid": seen.guid, "route": seen.route, "tool": tool.name})
+        _log.warning("%s", outcome.log, extra={"fields": seen.context()})
     outcome = _structured(tool, outcome, wants)
     _note(seen, outcome, elapsed_ms)
     return Called(outcome, int(elapsed_ms))

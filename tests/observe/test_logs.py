@@ -230,7 +230,7 @@ def failure() -> Any:
 
 def test_a_json_line_is_one_object_with_its_context() -> None:
     line = logs.JsonLines().format(
-        record("a %s\nof two lines", "도구", guid=GUID, route="core", fields={"status": 200})
+        record("a %s\nof two lines", "도구", fields={"guid": GUID, "route": "core", "status": 200})
     )
 
     assert "\n" not in line
@@ -254,7 +254,7 @@ def test_a_json_line_holds_the_traceback() -> None:
 
 
 def test_a_plain_line_is_for_people() -> None:
-    line = logs.PlainLines().format(record("the service is away", guid=GUID, tool="core.search"))
+    line = logs.PlainLines().format(record("the service is away", fields={"guid": GUID, "tool": "core.search"}))
 
     assert line[2] == line[5] == ":"
     assert line[8:] == f" WARNING mcp_gateway.test: the service is away guid={GUID} tool=core.search"
@@ -268,7 +268,7 @@ def test_a_plain_line_stays_one_line_and_speaks_to_no_terminal() -> None:
 
 
 def test_a_plain_line_has_its_context_before_the_traceback() -> None:
-    first, *rest = logs.PlainLines().format(record("oops", exc_info=failure(), guid=GUID)).split("\n")
+    first, *rest = logs.PlainLines().format(record("oops", exc_info=failure(), fields={"guid": GUID})).split("\n")
 
     assert first.endswith(f"oops guid={GUID}")
     assert rest[0].startswith("Traceback")

@@ -195,8 +195,18 @@ def test_what_must_not_reach_the_caller_is_logged_with_its_guid(log: pytest.LogC
 
     (record,) = log.records
     assert record.getMessage() == "the inside of the service"
-    assert (record.__dict__["guid"], record.__dict__["route"], record.__dict__["tool"]) == (
-        "guid",
-        "core",
-        "core.search",
-    )
+    assert record.__dict__["fields"].items() >= {"guid": "guid", "route": "core", "tool": "core.search"}.items()
+
+
+def test_every_line_of_a_call_carries_its_trace_and_what_is_called() -> None:
+    seen = Interaction("core", "guid", "request-id")
+    seen.revision, seen.method, seen.tool, seen.trace_id = "2026-07-28", "tools/call", "core.search", "4bf92f35"
+
+    assert seen.context() == {
+        "guid": "guid",
+        "route": "core",
+        "revision": "2026-07-28",
+        "method": "tools/call",
+        "tool": "core.search",
+        "traceId": "4bf92f35",
+    }
