@@ -261,7 +261,9 @@ def test_a_plain_line_is_for_people() -> None:
 
 
 def test_a_plain_line_stays_one_line_and_speaks_to_no_terminal() -> None:
-    line = logs.PlainLines().format(record("first\r\n12:00:00 ERROR forged \x1b[31m", tool="\u2028\u0085가"))
+    line = logs.PlainLines().format(
+        record("first\r\n12:00:00 ERROR forged \x1b[31m", fields={"tool": "\u2028\u0085가"})
+    )
 
     assert line.isprintable()
     assert line.endswith("first\\r\\n12:00:00 ERROR forged \\x1b[31m tool=\\u2028\\x85가")
