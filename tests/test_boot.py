@@ -98,7 +98,7 @@ def test_a_reload_takes_a_configuration_that_is_right(file: Path) -> None:
 
 
 def test_a_reload_of_a_faulty_configuration_keeps_the_last_good_one_and_shows_every_fault(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     boot.first(os.environ, 310)
     file.write_text(GOOD.replace("/mcp/core", "mcp/core").replace("http://", "ftp://"), encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_reload_of_a_faulty_configuration_keeps_the_last_good_one_and_shows_ev
     assert name(worker) == "first"
     faults = parsed(Client(worker).get("/readyz"))["configurationFaults"]
     assert [fault.split(":")[0] for fault in faults] == ["routes[0].public_path", "routes[0].tool_services[0].base_url"]
-    logged = capsys.readouterr().err
+    logged = capfd.readouterr().err
     assert all(f"the new configuration is not taken: {fault}" in logged for fault in faults)
 
 
@@ -142,13 +142,13 @@ def test_without_a_master_a_worker_reads_the_configuration_itself(file: Path) ->
 
 @pytest.mark.parametrize(("profile", "as_json"), [("local", False), ("production", True)])
 def test_production_logs_json_and_local_logs_for_people(
-    file: Path, capsys: pytest.CaptureFixture[str], profile: str, as_json: bool
+    file: Path, capfd: pytest.CaptureFixture[str], profile: str, as_json: bool
 ) -> None:
     file.write_text(GOOD.replace("profile: local", f"profile: {profile}"), encoding="utf-8")
 
     name(boot.gateway())
 
-    line = capsys.readouterr().err.strip()
+    line = capfd.readouterr().err.strip()
     if as_json:
         assert json.loads(line)["route"] == "core"
     else:
@@ -156,24 +156,24 @@ def test_production_logs_json_and_local_logs_for_people(
         assert "sessionId" not in line
 
 
-def test_a_reload_may_change_how_the_master_logs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reload_may_change_how_the_master_logs(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
     boot.first(os.environ, 310)
     file.write_text(GOOD.replace("profile: local", "profile: production"), encoding="utf-8")
 
     boot.again(os.environ, 310)
 
     logging.getLogger("mcp_gateway.test").warning("now")
-    assert json.loads(capsys.readouterr().err)["message"] == "now"
+    assert json.loads(capfd.readouterr().err)["message"] == "now"
 
 
 def test_the_environment_says_how_much_is_logged(
-    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    file: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MCP_GATEWAY_LOG_LEVEL", "error")
 
     name(boot.gateway())
 
-    assert capsys.readouterr().err == ""
+    assert capfd.readouterr().err == ""
 
 
 # --- what is kept for the workers to come ---------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_a_worker_that_starts_while_its_tool_service_is_down_serves_what_a_forme
 
 
 def test_a_master_that_can_make_no_folder_starts_without_one(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    file: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def full(**_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -237,7 +237,7 @@ def test_a_master_that_can_make_no_folder_starts_without_one(
     boot.ready()
 
     assert name(boot.gateway()) == "first"
-    assert "No space left on device" in capsys.readouterr().err
+    assert "No space left on device" in capfd.readouterr().err
     boot.end()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -281,13 +282,13 @@ def test_a_plain_line_has_its_context_before_the_traceback() -> None:
 
 
 def test_an_exchange_is_one_json_line_on_standard_error(
-    package: logging.Logger, capsys: pytest.CaptureFixture[str]
+    package: logging.Logger, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs.configure("info", as_json=True)
 
     logs.write(seen(status=200))
 
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     assert out == ""
     document = json.loads(err)
     assert (document["message"], document["logger"], document["level"]) == ("exchange", "mcp_gateway.exchange", "info")
@@ -295,24 +296,24 @@ def test_an_exchange_is_one_json_line_on_standard_error(
 
 
 def test_an_exchange_is_one_plain_line_when_people_read_it(
-    package: logging.Logger, capsys: pytest.CaptureFixture[str]
+    package: logging.Logger, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs.configure("info", as_json=False)
 
     logs.write(seen(status=200))
 
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capfd.readouterr().err.count("\n") == 1
 
 
 def test_a_second_configuration_takes_the_place_of_the_first(
-    package: logging.Logger, capsys: pytest.CaptureFixture[str]
+    package: logging.Logger, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs.configure("info", as_json=True)
     logs.configure("info", as_json=True)
 
     logs.write(seen())
 
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capfd.readouterr().err.count("\n") == 1
 
 
 def test_a_line_is_written_once_though_others_have_a_log_of_their_own(
@@ -330,16 +331,47 @@ def test_a_line_is_written_once_though_others_have_a_log_of_their_own(
     [("debug", 1), ("info", 1), ("INFO", 1), ("warning", 0), ("error", 0), ("critical", 0), ("loud", 1), ("", 1)],
 )
 def test_the_level_says_whether_exchanges_are_written(
-    package: logging.Logger, capsys: pytest.CaptureFixture[str], level: str, lines: int
+    package: logging.Logger, capfd: pytest.CaptureFixture[str], level: str, lines: int
 ) -> None:
     logs.configure(level, as_json=True)
 
     logs.write(seen())
 
-    assert capsys.readouterr().err.count("\n") == lines
+    assert capfd.readouterr().err.count("\n") == lines
 
 
 def test_a_ping_is_recorded_too(road: Road) -> None:
     assert result(road.legacy("ping")) == {}
 
     assert [(record.method, record.outcome, record.status) for record in road.seen] == [("ping", "ok", 200)]
+
+
+def test_a_line_leaves_whole_however_little_is_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bytes] = []
+
+    def take(descriptor: int, line: memoryview) -> int:
+        taken.append(bytes(line[:7]))
+        return len(taken[-1])
+
+    monkeypatch.setattr(os, "write", take)
+    handler = logs.OneWrite(2)
+    handler.setFormatter(logs.JsonLines())
+
+    handler.handle(record("가" * 100))
+
+    assert json.loads(b"".join(taken))["message"] == "가" * 100
+
+
+def test_a_log_that_cannot_be_written_harms_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[logging.LogRecord] = []
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    handler = logs.OneWrite(2)
+    monkeypatch.setattr(handler, "handleError", failed.append)
+
+    handler.handle(record("a line"))
+
+    assert len(failed) == 1
