@@ -8,7 +8,6 @@ waiting does not count, and nothing is slowed down as it is by a profiler that n
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import signal
@@ -150,8 +149,7 @@ def main(arguments: list[str]) -> int:
     """Profile and print; the log line of each call is written too, to where nobody reads it."""
     name, seconds = [*arguments, *["fast", "5"][len(arguments) :]]
     with open(os.devnull, "w") as nowhere:
-        with contextlib.redirect_stderr(nowhere):
-            logs.configure("info", as_json=True)
+        logs.configure("info", as_json=True, descriptor=nowhere.fileno())
         with run.tool_service() as (base_url, _), tempfile.TemporaryDirectory() as folder:
             print(profile(SCENARIOS[name], float(seconds), base_url, Path(folder)))
     return 0

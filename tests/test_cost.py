@@ -18,10 +18,10 @@ import gc
 import io
 import json
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import redirect_stderr
 from types import FrameType
 from typing import Any
 
@@ -84,9 +84,8 @@ def gateway() -> Iterator[Gateway]:
     """A gateway in front of a real Tool Service with 20 tools, logging as it does in production."""
     package = logging.getLogger("mcp_gateway")
     before = (package.handlers[:], package.propagate, package.level)
-    with redirect_stderr(io.StringIO()):
-        logs.configure("info", as_json=True)
-    with ToolService() as service:
+    with open(os.devnull, "wb") as nowhere, ToolService() as service:
+        logs.configure("info", as_json=True, descriptor=nowhere.fileno())
         for name in ("core.search", *(f"core.other{number}" for number in range(19))):
             service.add(name, lambda _: Reply.of_json(ANSWER.encode()), SCHEMA)
         route = model.Route("core", PATH, (model.ToolService(service.name, service.base_url),), (MODERN, LEGACY))

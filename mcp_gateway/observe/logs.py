@@ -21,9 +21,9 @@ STDERR = 2
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def configure(level: str, *, as_json: bool) -> None:
+def configure(level: str, *, as_json: bool, descriptor: int = STDERR) -> None:
     """
-    Send the package's log lines to standard error.
+    Send the package's log lines to standard error, or to another file descriptor.
 
     Args:
 
@@ -31,7 +31,7 @@ def configure(level: str, *, as_json: bool) -> None:
 
         as_json: One JSON object a line; else a line for people.
     """
-    handler = OneWrite(STDERR)
+    handler = OneWrite(descriptor)
     handler.setFormatter(JsonLines() if as_json else PlainLines())
     package = logging.getLogger("mcp_gateway")
     package.handlers[:] = [handler]
