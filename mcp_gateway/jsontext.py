@@ -183,10 +183,18 @@ def compact(text: bytes | Fragment) -> bytes:
     except UnicodeDecodeError as fault:
         raise NotJson(f"it is not UTF-8 (byte {fault.start})") from None
     except msgspec.DecodeError as fault:
-        half = "; or a string holds half of a surrogate pair" if b"\\u" in source else ""
-        raise NotJson(f"{fault}{half}") from None
+        raise NotJson(_why(source, str(fault))) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
+
+
+def _why(text: bytes, otherwise: str) -> str:
+    """Return why *text* is no JSON, in the words of ``parse``, which names the place."""
+    try:
+        parse(text, unique=False)
+    except NotJson as fault:
+        otherwise = str(fault)
+    return otherwise
 
 
 def encode(value: Any) -> bytes:
