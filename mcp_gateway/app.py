@@ -95,7 +95,8 @@ class Gateway:
         self._serve(config.routes)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
+        """Answer one request, as if it had not asked for another protocol: werkzeug would route it as a websocket."""
+        environ.pop("HTTP_UPGRADE", None)
         return self._app(environ, start_response)
 
     def start(self) -> None:

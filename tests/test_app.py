@@ -132,6 +132,16 @@ def test_the_answer_of_a_service_may_not_be_larger_than_the_limit(
     assert members["_meta"]["mcp-gateway/failure"]["reason"] == "too_large"
 
 
+def test_a_request_to_change_the_protocol_is_answered_as_if_it_had_not_been_made(
+    make: Callable[..., Gateway], service: ToolService
+) -> None:
+    gateway = make(model.Config(routes=(configured(service),)))
+
+    response = Client(gateway).get("/healthz", headers={"Connection": "Upgrade", "Upgrade": "websocket"})
+
+    assert response.status_code == 200
+
+
 def test_faults_of_a_newer_configuration_are_shown(make: Callable[..., Gateway], service: ToolService) -> None:
     gateway = make(model.Config(routes=(configured(service),)), faults=["routes[0].key: is wrong"])
 

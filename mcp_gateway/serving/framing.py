@@ -8,7 +8,8 @@ AWAITED_BYTES = 65_536
 """A request up to this size is awaited without a thread; what is awaited costs memory only once it has arrived."""
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n", re.IGNORECASE)
-_CHUNKED = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
+_ENCODED = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r\n]*?)[ \t]*\r\n", re.IGNORECASE)
+_MOST_CHUNKS = 256
 _EXPECTS = re.compile(rb"\r\nexpect:", re.IGNORECASE)
 
 
@@ -27,8 +28,31 @@ def is_worth_a_thread(received: bytes | bytearray) -> bool:
     head = received[: end + 2]
     if _EXPECTS.search(head):
         return True  # the client waits for our 100 before it sends the rest
-    if _CHUNKED.search(head):
-        return received.endswith(b"\r\n0\r\n\r\n")
+    encoded = _ENCODED.search(head)
+    if encoded is not None:
+        return encoded[1].lower() != b"chunked" or _has_last_chunk(bytes(received[end + 4 :]))
     length = _LENGTH.search(head)
     whole = end + 4 + (int(length[1]) if length else 0)
     return whole > AWAITED_BYTES or len(received) >= whole
+
+
+def _has_last_chunk(body: bytes) -> bool:
+    """Return whether a chunked body has arrived up to its end, or to where the parser will refuse it."""
+    at = 0
+    for _ in range(_MOST_CHUNKS):  # beyond these a thread reads it: the poller has others to look after
+        line_end = body.find(b"\r\n", at)
+        if line_end < 0:
+            return False
+        try:
+            size = int(body[at:line_end].partition(b";")[0], 16)
+        except ValueError:
+            return True
+        if size == 0:
+            return body.find(b"\r\n\r\n", line_end) >= 0
+        at = line_end + 2 + size
+        if len(body) < at + 2:
+            return False
+        if body[at : at + 2] != b"\r\n":
+            return True
+        at += 2
+    return True

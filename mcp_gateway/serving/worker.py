@@ -13,7 +13,7 @@ import ssl
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from selectors import EVENT_READ
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -42,7 +42,10 @@ LONG_IN_QUEUE_S = 1.0
 """A request that waited so long for a thread is not begun when its client has hung up meanwhile."""
 
 STOPPING_S = 2.0
-"""How long a worker that stops waits for a client; calls have ``graceful_timeout``. Precedent: gunicorn."""
+"""How long a worker that stops waits for a client that sends nothing. Precedent: gunicorn."""
+
+ARRIVING_S = 10.0
+"""… and for a request that is arriving, so that a reload fails none; calls have ``graceful_timeout``."""
 
 YIELD_S = 0.0005
 """How long a worker that has more connections than another leaves a new one to it."""
@@ -145,7 +148,8 @@ class Worker(ThreadWorker):
         now = time.monotonic()
         balance.note(self.age, self.nr_conns)
         if not self.alive:
-            self._hurry(now + STOPPING_S)
+            self._hurry((*self.pending_conns, *self._lingering), now + STOPPING_S)
+            self._hurry(self._arriving, now + ARRIVING_S)
         if self.nr_conns >= self.worker_connections and self.pending_conns:
             self.pending_conns[0].timeout = now  # room for one that has something to say
         super().murder_pending()
@@ -159,9 +163,9 @@ class Worker(ThreadWorker):
             self._forget(conn, self._lingering)
             self._end(conn)
 
-    def _hurry(self, deadline: float) -> None:
-        """Bound every wait for a client: a worker that stops waits for calls, and not longer for clients than this."""
-        for conn in (*self.pending_conns, *self._arriving, *self._lingering):
+    def _hurry(self, waiting: Iterable[TConn], deadline: float) -> None:
+        """Bound the waits for clients: a worker that stops waits for calls, and not longer for clients than this."""
+        for conn in waiting:
             conn.timeout = min(conn.timeout or deadline, deadline)
 
     def _take(self, conn: Connection, waiting: Waiting) -> None:

@@ -73,7 +73,9 @@ def check_origin(policy: Policy, origin: str | None) -> None:
         raise HttpFault(403, "origin_not_allowed", "this Origin may not call")
 
 
-def check_media_type(content_type: str | None, content_encoding: str | None) -> None:
+def check_media_type(
+    content_type: str | None, content_encoding: str | None, transfer_encoding: str | None = None
+) -> None:
     """
     Hold the body's declared form to plain JSON, whatever parameters stand behind the type.
 
@@ -86,3 +88,5 @@ def check_media_type(content_type: str | None, content_encoding: str | None) -> 
         raise HttpFault(415, "unsupported_media_type", "Content-Type must be application/json")
     if content_encoding is not None and content_encoding.strip().lower() not in ("", "identity"):
         raise HttpFault(415, "unsupported_content_encoding", "Content-Encoding must be identity")
+    if transfer_encoding is not None and transfer_encoding.strip().lower() != "chunked":
+        raise HttpFault(415, "unsupported_transfer_encoding", "Transfer-Encoding must be chunked alone")

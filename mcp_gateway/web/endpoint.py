@@ -36,7 +36,9 @@ def blueprint(route: Route, limits: Limits, sink: Sink) -> Blueprint:
         correlation = correlate(headers)
         seen = Interaction(key, correlation.guid, correlation.request_id)
         try:
-            checks.check_media_type(request.content_type, headers.get("content-encoding"))
+            checks.check_media_type(
+                request.content_type, headers.get("content-encoding"), headers.get("transfer-encoding")
+            )
             body = read_body(request.environ, limits.max_request_bytes)
         except HttpFault as fault:
             seen.outcome, seen.reason = "refused", fault.error

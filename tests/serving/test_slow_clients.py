@@ -301,6 +301,23 @@ def test_a_stop_waits_for_no_client(start: Start, service: ToolService) -> None:
         assert {status_of(connection) for connection in arriving} == {408}
 
 
+def test_a_reload_fails_no_request_that_is_arriving(start: Start, service: ToolService) -> None:
+    here = start(service)
+    request = posted(PING)
+    with connect(here.url) as slow:
+        slow.sendall(request[:-4])
+        old = here.workers()
+        here.reload()
+        wait_until(lambda: here.workers() - old, "a new worker", 20)
+        slow.settimeout(4)  # longer than a stopping worker waits for the silent
+        with pytest.raises(TimeoutError):
+            slow.recv(1)
+        slow.settimeout(20)
+        slow.sendall(request[-4:])
+
+        assert read_answer(slow).result == {}
+
+
 # --- settings --------------------------------------------------------------------------------------------------------
 
 

@@ -330,3 +330,10 @@ def test_every_answer_carries_new_identifiers_in_the_place_of_malformed_ones(req
 
 def test_an_empty_answer_declares_no_type(road: Road) -> None:
     accepted(road.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, JSON))
+
+
+def test_a_transfer_coding_besides_chunked_is_415(road: Road) -> None:
+    response = road.request("POST", PATH, PING, JSON, environ_overrides={"HTTP_TRANSFER_ENCODING": "gzip, chunked"})
+
+    assert response.status_code == 415
+    assert parsed(response)["error"] == "unsupported_transfer_encoding"
