@@ -67,7 +67,8 @@ $(VENV)/.dev: $(VENV)/.installed requirements/dev.lock
 
 lock: .cache/uv/bin/uv ## write requirements/*.lock anew from setup.cfg; UPGRADE=1 takes the newest releases
 	$(LOCK) setup.cfg --output-file requirements/runtime.lock
-	$(LOCK) setup.cfg --extra dev requirements/build.in --constraint requirements/runtime.lock \
+	$(LOCK) setup.cfg --extra otel --constraint requirements/runtime.lock --output-file requirements/otel.lock
+	$(LOCK) setup.cfg --extra dev --extra otel --extra openapi requirements/build.in --constraint requirements/runtime.lock \
 		--output-file requirements/dev.lock
 	$(LOCK) requirements/build.in --constraint requirements/dev.lock --output-file requirements/build.lock
 	$(LOCK) requirements/mcp-client-1.in --output-file requirements/mcp-client-1.lock
