@@ -28,6 +28,9 @@ from ..schema import BadSchema, Schema, step, subschemas
 from ..schema import compile as compile_schema
 from .snapshot import LeftOut, Manifest, MirroredHeader, Tool
 
+PUBLISHED_SCHEMA = resources.files(__package__).joinpath("manifest-v1.schema.json").read_bytes()
+"""The schema that owners of Tool Services check and write their manifests with, as the file that is published."""
+
 SHOWN = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta")
 """The fields of a tool that callers see, in the order in which they see them."""
 
@@ -130,11 +133,18 @@ def _is_integer(_: Any, value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _shape() -> Any:
+    """Return what of the published schema asserts something; its hints to editors follow schemas to any depth."""
+    schema = jsontext.parse(PUBLISHED_SCHEMA)
+    schema["$defs"]["hints"] = True
+    return schema
+
+
 _SHAPE = validators.create(
     Draft202012Validator.META_SCHEMA,
     validators={**Draft202012Validator.VALIDATORS, "required": _required, "pattern": _pattern},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
-)(jsontext.parse(resources.files(__package__).joinpath("manifest-v1.schema.json").read_bytes()))
+)(_shape())
 
 _TYPES = {
     "object": "an object",
