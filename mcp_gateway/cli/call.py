@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from ..client import wire
 from ..jsontext import Fragment
 from ..transport.answer import Answer
-from . import answers, argument, listing, target, wire
+from . import answers, argument, listing, target
 from . import options as shared
 from .listing import Tool
 from .target import Target

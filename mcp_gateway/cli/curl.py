@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-from pathlib import Path
 
-from . import argument, examples, target, wire
+from ..client import examples, wire
+from ..client.script import script
+from . import argument, target
 from . import options as shared
 from .call import find_tool
 from .listing import Tool
 from .target import Target
 from .terminal import Failed, note
-from .wire import Message
 
 LIST_TIMEOUT_S = 10.0
 """How long the gateway may take to say how the tool is called; the script can be printed without."""
-
-LONGEST_ARGUMENT = 100_000
-"""In bytes. Linux takes 131,072 for one argument of a program; what is longer goes through a pipe."""
 
 
 def add(commands: shared.Commands) -> None:
@@ -61,18 +57,3 @@ def _listed(where: Target, tool: str) -> Tool | None:
     if listed is None:
         note(f"the gateway lists no tool {tool!r}; the script is made without knowing it")
     return listed
-
-
-def script(url: str, message: Message, ca_bundle: Path | None = None) -> str:
-    """Return the script; it takes no proxy from its environment, as the commands here do not."""
-    body = shlex.quote(message.body.decode("utf-8"))
-    piped = len(message.body) > LONGEST_ARGUMENT
-    lines = [f"curl -sS --globoff --noproxy '*' {shlex.quote(url)}"]
-    if ca_bundle is not None:
-        lines.append(f"--cacert {shlex.quote(str(ca_bundle))}")
-    # curl takes "name:" for leaving a header out; "name;" is one without a value.
-    lines += [
-        f"-H {shlex.quote(f'{name}: {value}' if value else f'{name};')}" for name, value in message.headers.items()
-    ]
-    lines.append(f"--data-binary {'@-' if piped else body}")
-    return (f"printf %s {body} |\n" if piped else "") + " \\\n  ".join(lines)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ..client import wire
 from ..config import load
 from ..config.load import ConfigFaults
 from ..config.model import Config
 from ..protocol import eras
-from . import wire
 from .terminal import Failed
 
 Commands = Any

@@ -12,6 +12,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from .. import __version__
+from ..client import wire
+from ..client.wire import Message
 from ..config.model import Config, Route
 from ..deadline import Deadline
 from ..jsontext import Fragment
@@ -21,10 +23,8 @@ from ..registry.sources import open_source
 from ..transport.answer import Answer, Unanswered
 from ..transport.http import HttpClient
 from . import options as shared
-from . import wire
 from .listing import Tool
 from .terminal import Failed
-from .wire import Message
 
 USER_AGENT = f"mcp-gateway-cli/{__version__}"
 CONNECT_TIMEOUT_S = 10.0

@@ -12,8 +12,8 @@ from cli.harness import Cli, Running
 from support.ports import free_port
 from support.processes import HOSTILE_ENVIRONMENT
 
-from mcp_gateway.cli import curl
-from mcp_gateway.cli.wire import Message
+from mcp_gateway.client.script import script as script_of
+from mcp_gateway.client.wire import Message
 
 NASTY = '{"text": "한글 \'quoted\' \\"double\\" $HOME `id` \\\\ !x %s \\n end",\n "n": 1.10}'
 
@@ -98,5 +98,5 @@ def test_arguments_that_are_given_need_no_gateway(gateway: Running, cli: Cli) ->
 
 
 def test_certificates_to_trust_are_handed_on() -> None:
-    script = curl.script("https://x/mcp", Message({}, b"{}"), Path("my certificates.pem"))
+    script = script_of("https://x/mcp", Message({}, b"{}"), Path("my certificates.pem"))
     assert "--cacert 'my certificates.pem'" in script

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mcp_gateway import jsontext
-from mcp_gateway.cli import examples
+from mcp_gateway.client import examples
 from mcp_gateway.schema import compile as compiled
 
 

@@ -22,11 +22,9 @@ PER_REQUEST = "2026-07-28"
 PROTOCOLS = ("2025-11-25", PER_REQUEST)
 """The versions that can be spoken, the preferred one first."""
 
-_META = {
-    "io.modelcontextprotocol/protocolVersion": PER_REQUEST,
-    "io.modelcontextprotocol/clientInfo": {"name": "mcp-gateway-cli", "version": __version__},
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+COMMAND_LINE = "mcp-gateway-cli"
+"""Who a request says it comes from, unless it is told otherwise."""
+
 _MARK = "x-mcp-header"
 _MARK_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _PLAIN = re.compile(r"[!-~](?:[ -~\t]*[!-~])?")
@@ -49,22 +47,26 @@ class Message:
 
 def list_tools(version: str) -> Message:
     """Write ``tools/list``."""
-    return _message(version, "tools/list", {}, {})
+    return _message(version, "tools/list", {}, {}, COMMAND_LINE)
 
 
-def call_tool(version: str, tool: str, arguments: Fragment, input_schema: Any = None) -> Message:
+def call_tool(
+    version: str, tool: str, arguments: Fragment, input_schema: Any = None, *, client: str = COMMAND_LINE
+) -> Message:
     """
     Write ``tools/call``; the text of *arguments* goes in as it stands.
 
     Args:
 
         input_schema: The tool's as listed; its ``x-mcp-header`` marks ask for headers. ``None``: it is not known.
+
+        client: Who the request says it comes from.
     """
     mirrored = {"Mcp-Name": header_value(tool), **mirror(input_schema, jsontext.parse(bytes(arguments)))}
-    return _message(version, "tools/call", {"name": tool, "arguments": arguments}, mirrored)
+    return _message(version, "tools/call", {"name": tool, "arguments": arguments}, mirrored, client)
 
 
-def _message(version: str, method: str, params: dict[str, Any], mirrored: Mapping[str, str]) -> Message:
+def _message(version: str, method: str, params: dict[str, Any], mirrored: Mapping[str, str], client: str) -> Message:
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -72,8 +74,16 @@ def _message(version: str, method: str, params: dict[str, Any], mirrored: Mappin
     }
     if version == PER_REQUEST:
         headers |= {"Mcp-Method": method, **mirrored}
-        params = {**params, "_meta": _META}
+        params = {**params, "_meta": _meta(client)}
     return Message(headers, jsontext.encode({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+
+
+def _meta(client: str) -> dict[str, Any]:
+    return {
+        "io.modelcontextprotocol/protocolVersion": PER_REQUEST,
+        "io.modelcontextprotocol/clientInfo": {"name": client, "version": __version__},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
 
 
 def header_value(text: str) -> str:

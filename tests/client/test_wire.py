@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcp_gateway import jsontext
-from mcp_gateway.cli import wire
+from mcp_gateway.client import wire
 from mcp_gateway.jsontext import Fragment
 from mcp_gateway.protocol import eras
 
