@@ -9,6 +9,7 @@ from typing import Literal
 
 Profile = Literal["local", "production"]
 CacheScope = Literal["private", "public"]
+ConsoleAuthentication = Literal["token", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,23 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Console:
+    """
+    Whether there is a console, and who may look. ``token`` is a secret: never logged, never shown (hence no repr).
+
+    ``enabled`` ``None``: in profile local alone. ``token`` ``None``: everybody may look.
+    """
+
+    enabled: bool | None = None
+    authentication: ConsoleAuthentication = "token"
+    token: str | None = field(default=None, repr=False)
+
+    def serves(self, profile: Profile) -> bool:
+        """Return whether there is a console in *profile*."""
+        return profile == "local" if self.enabled is None else self.enabled
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole file. ``routes`` is empty when ``registry.source`` is ``portal``: the portal names them."""
 
@@ -91,4 +109,5 @@ class Config:
     server: Server = field(default_factory=Server)
     limits: Limits = field(default_factory=Limits)
     registry: Registry = field(default_factory=Registry)
+    console: Console = field(default_factory=Console)
     routes: tuple[Route, ...] = ()

@@ -42,7 +42,19 @@ from .fields import (
     prose,
     public_path,
 )
-from .model import CacheScope, Config, Limits, Portal, Profile, Registry, Route, Server, ToolService
+from .model import (
+    CacheScope,
+    Config,
+    Console,
+    ConsoleAuthentication,
+    Limits,
+    Portal,
+    Profile,
+    Registry,
+    Route,
+    Server,
+    ToolService,
+)
 
 MAX_INTERACTION_S = 300
 """Ceiling of one call in all, as agreed with the Agent Builder; it may be lowered and never raised."""
@@ -51,6 +63,7 @@ SOURCES = ("config", "portal")
 
 _KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _VISIBLE = re.compile(r"[!-~]{1,8192}")
+_LONG_ENOUGH = re.compile(r"[!-~]{24,8192}")
 
 
 class SectionSchema(Schema):
@@ -148,6 +161,33 @@ class RegistrySchema(SectionSchema):
     portal = Section(PortalSchema, optional=True)
 
 
+class ConsoleSchema(SectionSchema):
+    """Reads ``console``."""
+
+    model = Console
+
+    enabled = Flag(optional=True)
+    authentication = choice(*get_args(ConsoleAuthentication))
+    # As long as 18 random bytes in Base64: nobody counts wrong guesses.
+    token = Text((_LONG_ENOUGH.fullmatch, "must be 24 to 8192 visible ASCII characters without spaces"), optional=True)
+
+    def made(self, values: dict[str, Any]) -> Any:
+        """
+        Make the section; production has an open console only where the file says so.
+
+        Raises:
+
+            ValidationError: There is no token where one is needed, or one where none is asked for.
+        """
+        console: Console = super().made(values)
+        if console.authentication == "none" and console.token is not None:
+            raise ValidationError({"token": ["must be left out where console.authentication is none"]})
+        needed = console.enabled is True and Current.get().profile == "production"
+        if needed and console.authentication == "token" and console.token is None:
+            raise ValidationError({"token": ["is required in production, unless console.authentication is none"]})
+        return console
+
+
 class ToolServiceSchema(SectionSchema):
     """Reads one of ``tool_services``."""
 
@@ -198,6 +238,7 @@ class ConfigSchema(SectionSchema):
     server = Section(ServerSchema)
     limits = Section(LimitsSchema)
     registry = Section(RegistrySchema)
+    console = Section(ConsoleSchema)
     routes = Listed(Section(RouteSchema))
 
 

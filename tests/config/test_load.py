@@ -255,7 +255,7 @@ def test_the_exception_shows_its_lines() -> None:
         ("routes: {}", "routes: must be a list, not a mapping"),
         ("routes: [7]", "routes[0]: must be a mapping, not an integer"),
         ("routes: [{}]", "routes[0].tool_services: is required"),
-        ("console: {enabled: true}", "console: is no known key"),
+        ("consoles: {enabled: true}", "consoles: is no known key; did you mean console?"),
     ],
 )
 def test_a_fault_names_the_key_and_what_it_takes(faults_of: Faults, text: str, fault: str) -> None:

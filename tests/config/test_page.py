@@ -18,7 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "contracts" / "configuration.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", PAGE, re.DOTALL | re.MULTILINE)
 ROWS = dict(re.findall(r"^\| `([a-z_\[\].]+)` \| [a-z ]+ \| ([^|]+) \| ", PAGE, re.MULTILINE))
-ENVIRON = {"CORE_TOOLS_URL": "https://core.example", "CORE_TOOLS_TOKEN": "t", "PORTAL_TOKEN": "t"}
+ENVIRON = {
+    "CORE_TOOLS_URL": "https://core.example",
+    "CORE_TOOLS_TOKEN": "t",
+    "PORTAL_TOKEN": "t",
+    "CONSOLE_TOKEN": "t" * 24,
+}
 
 
 def keys_of(model: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field[Any]]]:
