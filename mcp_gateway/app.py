@@ -15,6 +15,7 @@ from flask import Flask
 from . import __version__
 from .config import model
 from .observe import logs
+from .observe.interaction import Sink
 from .protocol import eras
 from .registry.last_good import NOTHING_KEPT, LastGood
 from .registry.loader import Loader
@@ -24,7 +25,6 @@ from .tools.route import Route
 from .toolservice.client import ToolServiceClient
 from .web import endpoint, guard, health
 from .web.checks import Policy
-from .web.endpoint import Sink
 from .web.health import Health
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 USER_AGENT = f"mcp-gateway/{__version__}"
 
 
-def create_app(config: model.Config, routes: Iterable[Route], look: Callable[[], Health], sink: Sink) -> Flask:
+def create_app(
+    config: model.Config, routes: Iterable[Route], look: Callable[[], Health], sinks: Sequence[Sink]
+) -> Flask:
     """
     Make the Flask application that serves *routes*.
 
@@ -41,7 +43,7 @@ def create_app(config: model.Config, routes: Iterable[Route], look: Callable[[],
 
         look: Says how this worker is, for ``/readyz``.
 
-        sink: Gets the record of each exchange.
+        sinks: Get the record of each exchange.
     """
     app = Flask("mcp_gateway", static_folder=None)
     app.url_map.merge_slashes = False  # a path is served as it is or not at all, never redirected to another
@@ -49,7 +51,7 @@ def create_app(config: model.Config, routes: Iterable[Route], look: Callable[[],
     guard.install(app, Policy.of(config.profile, server.allowed_hosts, server.allowed_origins))
     app.register_blueprint(health.blueprint(look))
     for route in routes:
-        app.register_blueprint(endpoint.blueprint(route, config.limits, sink))
+        app.register_blueprint(endpoint.blueprint(route, config.limits, sinks))
     return app
 
 
@@ -67,7 +69,7 @@ class Gateway:
 
         store: Where snapshots are published.
 
-        sink: Gets the record of each exchange.
+        sinks: Get the record of each exchange.
     """
 
     def __init__(
@@ -77,12 +79,12 @@ class Gateway:
         faults: Sequence[str] = (),
         last_good: LastGood = NOTHING_KEPT,
         store: Snapshots = snapshots,
-        sink: Sink = logs.write,
+        sinks: Sequence[Sink] = (logs.write,),
     ) -> None:
         self._config = config
         self._faults = tuple(faults)
         self._store = store
-        self._sink = sink
+        self._sinks = tuple(sinks)
         self._routes: tuple[Route, ...] = ()
         self._loader = Loader(
             config,
@@ -149,7 +151,7 @@ class Gateway:
             )
             for route in routes
         )
-        self._app = create_app(self._config, self._routes, self.health, self._sink)
+        self._app = create_app(self._config, self._routes, self.health, self._sinks)
 
     def _new_client(self, service: model.ToolService) -> ToolServiceClient:
         return ToolServiceClient(

@@ -108,6 +108,7 @@ class FakeToolService:
         self.calls: list[Call] = []
         self.deadlines: list[Deadline] = []
         self.closed = False
+        self.peer = ("127.0.0.1", 9100)
 
     def call(self, call: Call, deadline: Deadline) -> Outcome:
         """Note the call and give what it was told."""
@@ -165,7 +166,7 @@ class Road:
         server = server or Server()
         self.route = route.Route(configured, server, self.store, {"core-tools": self.service})  # a fake is as good
         self.config = Config(profile=profile, server=server, limits=limits or Limits(), routes=(configured,))
-        self.app = create_app(self.config, [self.route], lambda: self.health, self.seen.append)
+        self.app = create_app(self.config, [self.route], lambda: self.health, [self.seen.append])
         self.client = Client(LintMiddleware(self.app))
 
     def request(

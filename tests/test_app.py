@@ -21,6 +21,7 @@ from mcp_gateway.app import Gateway
 from mcp_gateway.config import model
 from mcp_gateway.observe.interaction import Interaction
 from mcp_gateway.registry.snapshots import Snapshots, snapshots
+from mcp_gateway.web import endpoint
 
 ECHO = {"name": "core.echo", "arguments": {"말": 1.10}}
 PORTAL_PATH = "/registry/v0.1/routes"
@@ -75,7 +76,7 @@ def status(gateway: Gateway) -> dict[str, Any]:
 
 def test_a_started_gateway_calls_the_tools_of_its_services(make: Callable[..., Gateway], service: ToolService) -> None:
     records: list[Interaction] = []
-    gateway = make(model.Config(routes=(configured(service),)), sink=records.append)
+    gateway = make(model.Config(routes=(configured(service),)), sinks=[records.append])
     gateway.start()
 
     members = result(post(gateway, "tools/call", ECHO))
@@ -158,12 +159,16 @@ def test_a_gateway_publishes_where_this_worker_looks_unless_it_is_told_another_p
 
 
 def test_a_failure_outside_the_road_is_a_500_in_the_shape_of_all_errors(
-    make: Callable[..., Gateway], service: ToolService, log: pytest.LogCaptureFixture
+    make: Callable[..., Gateway],
+    service: ToolService,
+    log: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(_: Interaction) -> None:
+    def broken(_: object) -> None:
         raise RuntimeError("the inside")
 
-    response = post(make(model.Config(routes=(configured(service),)), sink=broken), "ping")
+    monkeypatch.setattr(endpoint, "queue_ms", broken)
+    response = post(make(model.Config(routes=(configured(service),))), "ping")
 
     assert "inside" not in str(refusal(response, 500, "internal_error"))
     assert "the inside" in log.text

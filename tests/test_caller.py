@@ -214,7 +214,7 @@ def test_trace_context_of_meta_crosses_before_that_of_the_headers(road: Road, ve
 
     sent = road.service.calls[0].headers
     assert {name: sent[name] for name in headers} == {"traceparent": PARENT, "tracestate": "m=1", "baggage": "h=1"}
-    assert road.seen[0].trace_id == TRACE_ID
+    assert road.seen[0].trace.trace_id == TRACE_ID
 
 
 @both

@@ -58,16 +58,22 @@ def fields(seen: Interaction) -> dict[str, Any]:
         "reason": seen.reason,
         "status": seen.status,
         "toolStatus": seen.tool_status,
-        "durationMs": round(seen.total_ms, 1),
-        "toolMs": None if seen.tool_ms is None else round(seen.tool_ms, 1),
+        "durationMs": _tenths(seen.total_ms),
+        "queueMs": _tenths(seen.queue_ms),
+        "checksMs": _tenths(seen.checks_ms),
+        "toolMs": _tenths(seen.tool_ms),
         "bytesIn": seen.bytes_in,
         "bytesOut": seen.bytes_out,
         "guid": seen.guid,
         "requestId": seen.request_id,
         "sessionId": seen.session_id,
-        "traceId": seen.trace_id,
+        "traceId": seen.trace.trace_id,
     }
     return {name: value for name, value in named.items() if value is not None}
+
+
+def _tenths(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds, 1)
 
 
 class OneWrite(logging.Handler):

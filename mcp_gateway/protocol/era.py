@@ -49,12 +49,14 @@ class Era(ABC):
     One revision of MCP. Its file holds everything that differs; nobody else compares version strings.
 
     ``version`` is its name on the wire; ``methods`` its table of methods: a method that is not in it does not exist.
+    ``notifications`` are those that its clients send; each is accepted, and nothing follows from it.
     ``per_request`` says that each request claims its version in ``params._meta``, beside the header.
     """
 
     version: ClassVar[str]
     per_request: ClassVar[bool]
     methods: ClassVar[Mapping[str, Method]]
+    notifications: ClassVar[frozenset[str]]
 
     def method(self, message: Message) -> Method:
         """

@@ -13,7 +13,7 @@ from .. import caller
 from ..caller import Correlation, Headers
 from ..deadline import Deadline
 from ..faults import BadCallerHeader, Fault, VersionNotServed
-from ..observe.interaction import Interaction
+from ..observe.interaction import UNKNOWN, Interaction
 from ..tools.route import Route
 from . import eras, jsonrpc, refusals
 from .era import Era, Request
@@ -46,7 +46,8 @@ def exchange(
         claim = eras.claims(document.value)
         era = eras.speaking(route, version, claim)
         message = jsonrpc.envelope(document)  # 2. the envelope
-        seen.revision, seen.method = era.version, _known(era, message)
+        seen.revision, seen.method, seen.rpc_id = era.version, _known(era, message), request_id
+        seen.trace = trace = caller.trace(headers, message.meta)
         if message.kind is not Kind.REQUEST:
             return _take_note(route, headers, correlation, version, claim, message, seen)
         who = caller.identify(headers, correlation)  # 3. the caller's headers
@@ -54,8 +55,6 @@ def exchange(
         eras.judge(route, version, claim, message)  # 4. the version
         era.admit(message, version, headers, route)
         method = era.method(message)  # 5. the method
-        trace = caller.trace(headers, message.meta)
-        seen.trace_id = trace.trace_id
         # 6. its params, and its work
         result = method(Request(route, era, message, headers, who, trace, deadline, seen))
         return era.answer(request_id, result, route)
@@ -64,11 +63,13 @@ def exchange(
         return refusals.version_refusal(fault, correlation.guid)
     except Fault as fault:
         _refused(seen, fault)
-        return era.refusal(request_id, fault, correlation.guid, route)
+        reply = era.refusal(request_id, fault, correlation.guid, route)
     except Exception:  # the one outermost catch: a fault of our own must not reach the caller, nor stop the worker
         _log.exception("a fault of the gateway", extra={"fields": seen.context()})
         seen.outcome, seen.reason = "fault", "internal"
-        return era.broken(request_id, correlation.guid)
+        reply = era.broken(request_id, correlation.guid)
+    seen.code = reply.code
+    return reply
 
 
 def _take_note(
@@ -92,9 +93,12 @@ def _take_note(
     return ACCEPTED
 
 
-def _known(era: Era, message: Message) -> str:
+def _known(era: Era, message: Message) -> str | None:
     """Return the method for the record; an unknown one is only called so: records must not grow with what is sent."""
-    return message.method if message.method in era.methods else "unknown"
+    if message.kind is Kind.RESPONSE:
+        return None
+    known = era.methods if message.kind is Kind.REQUEST else era.notifications
+    return message.method if message.method in known else UNKNOWN
 
 
 def _refused(seen: Interaction, fault: Fault) -> None:

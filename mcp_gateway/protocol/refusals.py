@@ -42,9 +42,14 @@ def sentence(fault: Fault) -> str:
     return f"{_row(fault)[1]}: {fault}"
 
 
+def code(fault: Fault) -> int:
+    """Return the JSON-RPC error code for *fault*."""
+    return _row(fault)[0]
+
+
 def error(request_id: Fragment, fault: Fault, guid: str) -> bytes:
     """Write the JSON-RPC error for *fault*."""
-    return jsonrpc.error(request_id, _row(fault)[0], sentence(fault), _data(fault, guid))
+    return jsonrpc.error(request_id, code(fault), sentence(fault), _data(fault, guid))
 
 
 def broken(request_id: Fragment, guid: str) -> bytes:

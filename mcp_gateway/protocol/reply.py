@@ -18,11 +18,14 @@ class Reply:
         body: JSON bytes; empty for an accepted notification.
 
         headers: Headers besides ``Content-Type`` and those that every answer carries.
+
+        code: The code of the JSON-RPC error in *body*; ``None``: it is none.
     """
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
+    code: int | None = None
 
 
 ACCEPTED = Reply(202)

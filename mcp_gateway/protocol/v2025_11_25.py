@@ -34,6 +34,15 @@ class V2025_11_25(Era):
         "tools/list": tools_list.answer,
         "tools/call": tools_call.answer,
     }
+    notifications = frozenset(
+        {
+            "notifications/initialized",
+            "notifications/cancelled",
+            "notifications/progress",
+            "notifications/roots/list_changed",
+            "notifications/tasks/status",
+        }
+    )
 
     def admit(self, message: Message, version: str | None, headers: Headers, route: Route) -> None:
         """Admit everything: the version header, all that this revision asks for, has chosen it already."""
@@ -68,8 +77,8 @@ class V2025_11_25(Era):
 
     def refusal(self, request_id: Fragment, fault: Fault, guid: str, route: Route) -> Reply:
         """Write a JSON-RPC error at HTTP 200."""
-        return Reply(200, refusals.error(request_id, fault, guid))
+        return Reply(200, refusals.error(request_id, fault, guid), code=refusals.code(fault))
 
     def broken(self, request_id: Fragment, guid: str) -> Reply:
         """Write it at HTTP 200 too."""
-        return Reply(200, refusals.broken(request_id, guid))
+        return Reply(200, refusals.broken(request_id, guid), code=jsonrpc.INTERNAL_ERROR)

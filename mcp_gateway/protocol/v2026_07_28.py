@@ -98,6 +98,7 @@ class V2026_07_28(Era):
         "tools/list": tools_list.answer,
         "tools/call": tools_call.answer,
     }
+    notifications = frozenset({"notifications/cancelled"})
 
     def admit(self, message: Message, version: str | None, headers: Headers, route: Route) -> None:
         """
@@ -171,11 +172,11 @@ class V2026_07_28(Era):
             words = {"type": "text", "text": refusals.sentence(fault), "_meta": {"searchTime": 0}}
             return self.answer(request_id, Result({"content": [words], "isError": True}), route)
         status = next(status for kind, status in STATUS if isinstance(fault, kind))
-        return Reply(status, refusals.error(request_id, fault, guid))
+        return Reply(status, refusals.error(request_id, fault, guid), code=refusals.code(fault))
 
     def broken(self, request_id: Fragment, guid: str) -> Reply:
         """Write it at HTTP 200, as clients lose the code of a 5xx."""
-        return Reply(200, refusals.broken(request_id, guid))
+        return Reply(200, refusals.broken(request_id, guid), code=jsonrpc.INTERNAL_ERROR)
 
 
 # --- mirrored headers ------------------------------------------------------------------------------------------------

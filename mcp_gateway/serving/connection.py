@@ -79,6 +79,8 @@ class WholeRequest(Request):
     is told ``Connection: close`` instead.
     """
 
+    queued_s = 0.0
+
     def should_close(self) -> bool:
         """Return whether the connection ends after the answer; asked when its head is written."""
         reader = self.body.reader if self.body else None
@@ -121,6 +123,7 @@ class Connection(TConn):
         self.timeout: float = 0.0
         self.data_ready = True  # the poller has seen the first byte: no thread waits for it
         self.queued_at = 0.0
+        self.queued_s = 0.0
         self.late = False
         self.discarded = 0
         self._received = bytearray()

@@ -24,7 +24,7 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from .balance import Balance
-from .connection import Connection
+from .connection import Connection, WholeRequest
 from .refusal import refuse
 from .reply import OneWriteResponse
 
@@ -56,8 +56,21 @@ Waiting: TypeAlias = deque[Connection]
 Readable: TypeAlias = Callable[[Connection, socket.socket], None]
 
 
+QUEUED_S = "mcp_gateway.queued_s"
+"""The variable in which the application finds how long a request has waited for a thread; ``web`` knows it too."""
+
+_create: Any = wsgi.create
+
+
+def _made(req: WholeRequest, *others: Any) -> Any:
+    """Make the response and the environment of a request as gunicorn does, and say how long it was queued."""
+    response, environ = _create(req, *others, response_class=OneWriteResponse)
+    environ[QUEUED_S] = req.queued_s
+    return response, environ
+
+
 # gunicorn's worker takes these from the modules and gives no other way to choose them.
-wsgi.create = partial(wsgi.create, response_class=OneWriteResponse)
+wsgi.create = cast("Any", _made)
 util.write_error = refuse
 
 balance = Balance()
@@ -129,13 +142,15 @@ class Worker(ThreadWorker):
     def handle(self, conn: TConn) -> bool:
         """Answer one request; runs in a thread."""
         ours = cast("Connection", conn)
-        if time.monotonic() - ours.queued_at > LONG_IN_QUEUE_S and ours.has_hung_up():
+        ours.queued_s = time.monotonic() - ours.queued_at
+        if ours.queued_s > LONG_IN_QUEUE_S and ours.has_hung_up():
             self.log.debug("A request was not begun: its client has hung up")
             return False
         return super().handle(conn)
 
     def handle_request(self, req: Request, conn: TConn) -> bool:
         """Run the application and send its answer, for which the client has a bounded time."""
+        cast("WholeRequest", req).queued_s = cast("Connection", conn).queued_s
         conn.sock.settimeout(self.write_s)
         try:
             return super().handle_request(req, conn)

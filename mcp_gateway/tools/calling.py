@@ -85,14 +85,16 @@ def call(
         budget_s=tool.timeout_s,
         result_format=tool.result_format,
     )
+    client = route.clients[tool.service]
     started = time.monotonic()
-    outcome = route.clients[tool.service].call(request, deadline)
-    elapsed_ms = (time.monotonic() - started) * 1000
+    outcome = client.call(request, deadline)
+    ended = time.monotonic()
+    seen.peer, seen.called, seen.returned = client.peer, started, ended
     if outcome.log is not None:
         _log.warning("%s", outcome.log, extra={"fields": seen.context()})
     outcome = _structured(tool, outcome, wants)
-    _note(seen, outcome, elapsed_ms)
-    return Called(outcome, int(elapsed_ms))
+    _note(seen, outcome)
+    return Called(outcome, int((ended - started) * 1000))
 
 
 def _structured(tool: Tool, outcome: Outcome, wants: Structure) -> Outcome:
@@ -101,10 +103,9 @@ def _structured(tool: Tool, outcome: Outcome, wants: Structure) -> Outcome:
     return structure.conform(tool, outcome, objects_only=wants is Structure.OBJECT)
 
 
-def _note(seen: Interaction, outcome: Outcome, elapsed_ms: float) -> None:
-    seen.tool_ms = elapsed_ms
+def _note(seen: Interaction, outcome: Outcome) -> None:
+    seen.tool_status = outcome.status
     if outcome.is_error:
         seen.outcome = "tool_error"
     if outcome.failure is not None:
         seen.reason = outcome.failure.reason
-        seen.tool_status = outcome.failure.status

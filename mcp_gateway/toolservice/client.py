@@ -73,6 +73,11 @@ class ToolServiceClient:
         """How many calls are under way at this moment."""
         return self._gate.in_flight
 
+    @property
+    def peer(self) -> tuple[str, int]:
+        """Host and port of the Tool Service, as it is configured."""
+        return self._http.peer
+
     def call(self, call: Call, deadline: Deadline) -> Outcome:
         """
         Make one call, once, and return what came of it, whatever the Tool Service does.

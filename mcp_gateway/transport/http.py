@@ -58,6 +58,8 @@ class HttpClient:
 
         addresses: Where the service is; ``None``: where the resolver says.
 
+    ``peer`` is its host and port, as *base_url* names them.
+
     Raises:
 
         OSError: *ca_bundle* cannot be read.
@@ -77,6 +79,7 @@ class HttpClient:
         url = urlsplit(_normalised(base_url))
         host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
         origin, authority = f"{url.scheme}://{url.netloc}", url.netloc.rpartition("@")[2]
+        self.peer = (host, port)
         self._base_url = origin + url.path.rstrip("/")
         self._headers = [
             (name.lower(), name, value) for name, value in {"Accept-Encoding": "identity", **headers}.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Sequence
 
 from flask import Blueprint, Response, request
 
@@ -10,31 +11,29 @@ from ..caller import correlate
 from ..config.model import Limits
 from ..deadline import Deadline
 from ..faults import HttpFault
-from ..observe.interaction import Interaction
+from ..observe.interaction import Interaction, Sink, hand_over
 from ..protocol.exchange import exchange
 from ..tools.route import Route
 from . import answers, checks
-from .requests import EnvironHeaders, read_body
-
-Sink = Callable[[Interaction], None]
+from .requests import EnvironHeaders, queue_ms, read_body
 
 
-def blueprint(route: Route, limits: Limits, sink: Sink) -> Blueprint:
+def blueprint(route: Route, limits: Limits, sinks: Sequence[Sink]) -> Blueprint:
     """
     Return the blueprint that serves one route at its public path, as it is.
 
     Args:
 
-        sink: Gets the record of each exchange, once, at its end.
+        sinks: Get the record of each exchange, once, at its end.
     """
     key, path = route.config.key, route.config.public_path
     served = Blueprint(f"route-{key}", __name__)
 
     def post() -> Response:
-        deadline = Deadline.after(limits.interaction_timeout_s)
         headers = EnvironHeaders(request.environ)
         correlation = correlate(headers)
-        seen = Interaction(key, correlation.guid, correlation.request_id)
+        seen = Interaction(key, correlation.guid, correlation.request_id, queue_ms=queue_ms(request.environ))
+        deadline = Deadline(seen.started + limits.interaction_timeout_s)
         try:
             checks.check_media_type(
                 request.content_type, headers.get("content-encoding"), headers.get("transfer-encoding")
@@ -44,11 +43,11 @@ def blueprint(route: Route, limits: Limits, sink: Sink) -> Blueprint:
             seen.outcome, seen.reason = "refused", fault.error
             response = answers.refused(fault, correlation)
         else:
-            seen.bytes_in = len(body)
+            seen.arrived, seen.bytes_in = time.monotonic(), len(body)
             reply = exchange(route, headers, body, correlation, deadline, seen)
             response = answers.json_answer(reply.status, reply.body, correlation, reply.headers)
         seen.finish(response.status_code, response.content_length or 0)
-        sink(seen)
+        hand_over(seen, sinks)
         return response
 
     served.add_url_rule(path, "post", post, methods=["POST"], provide_automatic_options=False)

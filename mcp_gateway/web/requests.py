@@ -10,6 +10,9 @@ from gunicorn.http.errors import ParseException
 from ..caller import Headers
 from ..faults import HttpFault
 
+QUEUED_S = "mcp_gateway.queued_s"
+"""The WSGI variable in which our own server says how long the request has waited for a thread, in seconds."""
+
 
 class EnvironHeaders(Headers):
     """
@@ -33,6 +36,12 @@ class EnvironHeaders(Headers):
 def _variable(name: str) -> str:
     """Return the WSGI variable that holds the header *name*, one of the few that this package knows."""
     return "HTTP_" + name.replace("-", "_").upper()
+
+
+def queue_ms(environ: dict[str, Any]) -> float | None:
+    """Return how long the request has waited for a thread, in milliseconds; ``None``: the server does not say."""
+    queued_s: float | None = environ.get(QUEUED_S)
+    return None if queued_s is None else queued_s * 1000
 
 
 def read_body(environ: dict[str, Any], limit: int) -> bytes:

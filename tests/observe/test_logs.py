@@ -11,11 +11,16 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from road import GUID, MODERN, Road, dumps, message, result, text
+from road import BOTH, GUID, LEGACY, META, MODERN, Road, dumps, message, result, text
 
+from mcp_gateway.caller import Trace
+from mcp_gateway.faults import Busy
 from mcp_gateway.observe import logs
-from mcp_gateway.observe.interaction import Interaction
+from mcp_gateway.observe.interaction import Interaction, hand_over
+from mcp_gateway.serving import worker
+from mcp_gateway.web.requests import QUEUED_S
 
+TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 CALL: dict[str, Any] = {"name": "core.search", "arguments": {"query": "s3cret-argument"}}
 
 
@@ -47,15 +52,19 @@ def test_the_line_of_a_call_tells_all_that_is_known_in_this_order() -> None:
         tool="core.search",
         service="core-tools",
         session_id="s-1",
-        trace_id="4bf92f3577b34da6a3ce929d0e0e4736",
+        trace=Trace(TRACEPARENT),
         outcome="tool_error",
         reason="status",
         status=200,
         tool_status=503,
-        tool_ms=12.34,
+        queue_ms=0.26,
+        started=10.0,
+        arrived=10.001,
+        called=10.00232,
+        returned=10.01466,
+        ended=10.05678,
         bytes_in=100,
         bytes_out=200,
-        total_ms=56.78,
     )
 
     assert list(logs.fields(record).items()) == [
@@ -69,6 +78,8 @@ def test_the_line_of_a_call_tells_all_that_is_known_in_this_order() -> None:
         ("status", 200),
         ("toolStatus", 503),
         ("durationMs", 56.8),
+        ("queueMs", 0.3),
+        ("checksMs", 1.3),
         ("toolMs", 12.3),
         ("bytesIn", 100),
         ("bytesOut", 200),
@@ -84,7 +95,6 @@ def test_what_is_not_known_is_left_out() -> None:
         "route",
         "outcome",
         "status",
-        "durationMs",
         "bytesIn",
         "bytesOut",
         "guid",
@@ -98,6 +108,7 @@ def test_the_end_of_an_exchange_is_noted_with_its_time() -> None:
     record.finish(413, 99)
 
     assert (record.status, record.bytes_out) == (413, 99)
+    assert record.total_ms is not None
     assert record.total_ms > 1000
 
 
@@ -109,7 +120,7 @@ def test_a_call_leaves_one_record_that_says_what_it_was(road: Road) -> None:
     response = road.legacy("tools/call", CALL, headers={"mcp-session-id": "s-1", "guid": GUID, "x-request-id": "r-1"})
 
     (record,) = road.seen
-    assert logs.fields(record) | {"durationMs": 0, "toolMs": 0} == {
+    assert logs.fields(record) | {"durationMs": 0, "checksMs": 0, "toolMs": 0} == {
         "route": "core",
         "revision": "2025-11-25",
         "method": "tools/call",
@@ -117,7 +128,9 @@ def test_a_call_leaves_one_record_that_says_what_it_was(road: Road) -> None:
         "toolService": "core-tools",
         "outcome": "ok",
         "status": 200,
+        "toolStatus": 200,
         "durationMs": 0,
+        "checksMs": 0,
         "toolMs": 0,
         "bytesIn": len(dumps(body)),
         "bytesOut": len(response.data),
@@ -125,14 +138,15 @@ def test_a_call_leaves_one_record_that_says_what_it_was(road: Road) -> None:
         "requestId": "r-1",
         "sessionId": "s-1",
     }
-    assert record.tool_ms is not None
-    assert 0 <= record.tool_ms <= record.total_ms
+    assert record.ended is not None
+    moments = (record.started, record.arrived, record.called, record.returned, record.ended)
+    assert list(moments) == sorted(moments)
 
 
 @pytest.mark.parametrize(
     ("gives", "outcome", "reason", "status"),
     [
-        (text("done"), "ok", None, None),
+        (text("done"), "ok", None, 200),
         (text("no", 503), "tool_error", "status", 503),
         (RuntimeError("inside"), "fault", "internal", None),
     ],
@@ -175,13 +189,75 @@ def test_a_refusal_is_recorded_with_its_word(road: Road) -> None:
 def test_what_a_caller_makes_up_does_not_become_a_word_of_the_record(road: Road) -> None:
     road.legacy("made/up")
     road.legacy("tools/call", {"name": "made.up"})
-    road.post({"jsonrpc": "2.0", "method": "notifications/made-up"}, {"MCP-Protocol-Version": "2025-11-25"})
+    road.post(b"{}")
+    for made_up in ("notifications/made-up", "tools/call"):
+        road.post({"jsonrpc": "2.0", "method": made_up}, {"MCP-Protocol-Version": LEGACY})
 
     assert [(record.method, record.tool) for record in road.seen] == [
         ("unknown", None),
         ("tools/call", None),
+        (None, None),
+        ("unknown", None),
         ("unknown", None),
     ]
+
+
+@pytest.mark.parametrize("version", BOTH)
+def test_a_notification_that_the_revision_knows_is_recorded_by_its_name(road: Road, version: str) -> None:
+    meta = {"_meta": META} if version == MODERN else {}
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, **meta}}
+    road.post(note, {"MCP-Protocol-Version": version})
+
+    assert [(record.method, record.outcome) for record in road.seen] == [("notifications/cancelled", "accepted")]
+
+
+def test_a_response_is_recorded_without_a_method(road: Road) -> None:
+    road.post({"jsonrpc": "2.0", "id": 1, "result": {}}, {"MCP-Protocol-Version": LEGACY})
+
+    assert [(record.method, record.outcome) for record in road.seen] == [(None, "accepted")]
+
+
+def test_a_refusal_is_recorded_with_the_code_that_the_caller_got_and_the_trace_it_belongs_to(road: Road) -> None:
+    road.legacy("tools/run", headers={"traceparent": TRACEPARENT})
+    road.legacy("ping", headers={"guid": "x", "traceparent": TRACEPARENT})
+    road.service.gives = RuntimeError("inside")
+    road.legacy("tools/call", CALL, headers={"traceparent": TRACEPARENT})
+    road.modern("tools/call", {"name": "core.search"}, meta={"traceparent": TRACEPARENT})
+
+    assert [record.code for record in road.seen] == [-32601, -32600, -32603, None]
+    assert {record.trace.traceparent for record in road.seen} == {TRACEPARENT}
+
+
+def test_a_call_that_is_not_begun_has_no_time_of_its_own(road: Road) -> None:
+    road.service.gives = Busy("core-tools")
+    road.legacy("tools/call", CALL)
+
+    (record,) = road.seen
+    assert (record.reason, record.peer, record.tool_ms, record.checks_ms) == ("busy", None, None, None)
+
+
+def test_the_server_says_how_long_a_request_waited_for_a_thread(road: Road) -> None:
+    road.request(body=b"{}", environ_overrides={QUEUED_S: 0.25})
+    road.request(body=b"{}")
+
+    assert [record.queue_ms for record in road.seen] == [250, None]
+
+
+def test_the_server_and_the_application_have_one_name_for_that_time() -> None:
+    assert worker.QUEUED_S == QUEUED_S
+
+
+def test_a_sink_that_fails_is_told_in_the_log_and_costs_no_answer(road: Road, log: pytest.LogCaptureFixture) -> None:
+    def broken(_: Interaction) -> None:
+        raise RuntimeError("no room")
+
+    record, others = seen(), list[Interaction]()
+    hand_over(record, [broken, others.append])
+
+    assert others == [record]
+    (line,) = log.records
+    assert (line.levelname, line.__dict__["fields"]) == ("ERROR", record.context())
+    assert "no room" in log.text
 
 
 def test_neither_arguments_nor_answers_nor_employees_are_logged(road: Road, log: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from road import FakeToolService, as_json, snapshot, text, tool
 
+from mcp_gateway.caller import Trace
 from mcp_gateway.config import model
 from mcp_gateway.deadline import Deadline
 from mcp_gateway.faults import Busy, RegistryUnavailable, UnknownTool
@@ -88,7 +89,8 @@ def test_a_call_is_timed_and_noted() -> None:
 
     assert seen.tool_ms is not None
     assert called.elapsed_ms == int(seen.tool_ms)
-    assert (seen.outcome, seen.reason, seen.tool_status) == ("ok", None, None)
+    assert (seen.outcome, seen.reason, seen.tool_status) == ("ok", None, 200)
+    assert seen.peer == ("127.0.0.1", 9100)
 
 
 class SlowToolService(FakeToolService):
@@ -200,7 +202,8 @@ def test_what_must_not_reach_the_caller_is_logged_with_its_guid(log: pytest.LogC
 
 def test_every_line_of_a_call_carries_its_trace_and_what_is_called() -> None:
     seen = Interaction("core", "guid", "request-id")
-    seen.revision, seen.method, seen.tool, seen.trace_id = "2026-07-28", "tools/call", "core.search", "4bf92f35"
+    seen.revision, seen.method, seen.tool = "2026-07-28", "tools/call", "core.search"
+    seen.trace = Trace(f"00-{'4bf92f35' * 4}-00f067aa0ba902b7-01")
 
     assert seen.context() == {
         "guid": "guid",
@@ -208,5 +211,5 @@ def test_every_line_of_a_call_carries_its_trace_and_what_is_called() -> None:
         "revision": "2026-07-28",
         "method": "tools/call",
         "tool": "core.search",
-        "traceId": "4bf92f35",
+        "traceId": "4bf92f35" * 4,
     }
