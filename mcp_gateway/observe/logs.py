@@ -5,16 +5,21 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from .. import jsontext
+from pythonjsonlogger.msgspec import MsgspecFormatter
+
 from .interaction import Interaction
 
 _exchanges = logging.getLogger("mcp_gateway.exchange")
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 """What ``MCP_GATEWAY_LOG_LEVEL`` may say, the most talkative first."""
+
+LOGGERS = ("mcp_gateway", "gunicorn.error", "opentelemetry")
+"""Whose lines are written, all in one form: those of the gateway, of its server, and of what exports its traces."""
 
 STDERR = 2
 
@@ -23,7 +28,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 def configure(level: str, *, as_json: bool, descriptor: int = STDERR) -> None:
     """
-    Send the package's log lines to standard error, or to another file descriptor.
+    Send the log lines of ``LOGGERS`` to standard error, or to another file descriptor.
 
     Args:
 
@@ -33,17 +38,20 @@ def configure(level: str, *, as_json: bool, descriptor: int = STDERR) -> None:
     """
     handler = OneWrite(descriptor)
     handler.setFormatter(JsonLines() if as_json else PlainLines())
-    package = logging.getLogger("mcp_gateway")
-    package.handlers[:] = [handler]
-    package.propagate = False
     known = logging.getLevelNamesMapping()
-    package.setLevel(known.get(level.upper(), logging.INFO))
+    for logger in map(logging.getLogger, LOGGERS):
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(known.get(level.upper(), logging.INFO))
 
 
 def write(seen: Interaction) -> None:
     """Write the line of one exchange."""
     if _exchanges.isEnabledFor(logging.INFO):
-        _exchanges.info("exchange", extra={"fields": fields(seen)})
+        # Made by hand: info() would look through the stack for who calls, which no line says.
+        record = logging.LogRecord(_exchanges.name, logging.INFO, __file__, 0, "exchange", None, None)
+        record.fields = fields(seen)
+        _exchanges.handle(record)
 
 
 def fields(seen: Interaction) -> dict[str, Any]:
@@ -96,30 +104,32 @@ class OneWrite(logging.Handler):
         self.lock = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line of *record*; a log that cannot be written is nobody's fault to answer for."""
-        line = memoryview(self.format(record).encode("utf-8", "backslashreplace") + b"\n")
+        """Write the line of *record*; one that cannot be written is nobody's fault to answer for."""
         try:
+            line = memoryview(self.format(record).encode("utf-8", "backslashreplace") + b"\n")
             while line:
                 line = line[os.write(self._descriptor, line) :]
-        except OSError:
+        except Exception:
             self.handleError(record)
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(MsgspecFormatter):
     """One JSON object a line."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of *record*."""
-        line = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-            **_context(record),
-        }
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return jsontext.encode(line).decode("utf-8")
+    def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: Mapping[str, Any]) -> None:
+        """Say what the line of *record* says, in its order; *message_dict* holds a traceback, where there is one."""
+        log_data["time"] = datetime.fromtimestamp(record.created, UTC)
+        log_data["level"] = record.levelname.lower()
+        log_data["logger"] = record.name
+        log_data["message"] = record.message
+        log_data.update(_context(record))
+        if "exc_info" in message_dict:
+            log_data["exception"] = message_dict["exc_info"]
+
+    def jsonify_log_record(self, log_data: dict[str, Any]) -> str:
+        """Write *log_data* as one line for whatever reads lines, a terminal too."""
+        line: str = super().jsonify_log_record(log_data)
+        return line if line.isascii() and "\x7f" not in line else _CONTROL.sub(_as_json, line)
 
 
 class PlainLines(logging.Formatter):
@@ -137,6 +147,10 @@ class PlainLines(logging.Formatter):
 def _escaped(found: re.Match[str]) -> str:
     # What a caller or a Tool Service said must neither look like another line nor speak to a terminal.
     return found[0].encode("unicode_escape").decode("ascii")
+
+
+def _as_json(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _context(record: logging.LogRecord) -> dict[str, Any]:

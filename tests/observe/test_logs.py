@@ -26,12 +26,13 @@ CALL: dict[str, Any] = {"name": "core.search", "arguments": {"query": "s3cret-ar
 
 @pytest.fixture
 def package() -> Iterator[logging.Logger]:
-    """The package's logger, as it was before when the test is over."""
-    logger = logging.getLogger("mcp_gateway")
-    before = (logger.handlers[:], logger.propagate, logger.level)
-    yield logger
-    logger.handlers[:], logger.propagate = before[0], before[1]
-    logger.setLevel(before[2])
+    """The package's logger, as it was before when the test is over, like all that are configured with it."""
+    loggers = [logging.getLogger(name) for name in logs.LOGGERS]
+    before = [(logger, logger.handlers[:], logger.propagate, logger.level) for logger in loggers]
+    yield loggers[0]
+    for logger, handlers, propagate, level in before:
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
 
 
 def seen(**fields: Any) -> Interaction:
@@ -330,6 +331,22 @@ def test_a_json_line_holds_the_traceback() -> None:
     assert "Traceback" in document["exception"]
 
 
+def test_a_json_line_stays_one_line_for_every_reader_of_lines_and_speaks_to_no_terminal() -> None:
+    said = "first\r\n\x0b\x0c\x1b[31m\x7f\x85\x9b31m\u2028\u2029 가"
+
+    line = logs.JsonLines().format(record(said, fields={"tool": said}))
+
+    assert line.isprintable()
+    document = json.loads(line)
+    assert (document["message"], document["tool"]) == (said, said)
+
+
+def test_what_json_has_no_word_for_is_written_as_well_as_it_can_be() -> None:
+    line = logs.JsonLines().format(record("x", fields={"where": os, "what": ValueError("odd")}))
+
+    assert "odd" in json.loads(line)["what"]
+
+
 def test_a_plain_line_is_for_people() -> None:
     line = logs.PlainLines().format(record("the service is away", fields={"guid": GUID, "tool": "core.search"}))
 
@@ -436,6 +453,29 @@ def test_a_line_leaves_whole_however_little_is_taken_at_once(monkeypatch: pytest
     handler.handle(record("가" * 100))
 
     assert json.loads(b"".join(taken))["message"] == "가" * 100
+
+
+def test_a_line_that_cannot_be_made_harms_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[logging.LogRecord] = []
+    handler = logs.OneWrite(2)
+    handler.setFormatter(logs.JsonLines())
+    monkeypatch.setattr(handler, "handleError", failed.append)
+
+    handler.handle(record("half of a pair: \ud800"))
+
+    assert len(failed) == 1
+
+
+@pytest.mark.parametrize("name", ["gunicorn.error", "opentelemetry.exporter"])
+def test_the_lines_of_the_server_and_of_the_exporter_have_the_same_form(
+    package: logging.Logger, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    logs.configure("info", as_json=True)
+
+    logging.getLogger(name).warning("about to %s", "stop")
+
+    document = json.loads(capfd.readouterr().err)
+    assert (document["logger"], document["level"], document["message"]) == (name, "warning", "about to stop")
 
 
 def test_a_log_that_cannot_be_written_harms_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
