@@ -1,21 +1,46 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from cli.harness import Cli
 from support.processes import ROOT
 
+from mcp_gateway.cli.main import parser
+
 PAGE = (ROOT / "docs" / "contracts" / "command-line.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("command", ["serve", "check", "tools", "call", "curl", "sample-tool-service"])
-def test_the_page_names_every_option_of_every_command(cli: Cli, command: str) -> None:
-    options = set(re.findall(r"--[a-z-]+", cli(command, "--help").out))
-    assert options - {"--help"} <= set(re.findall(r"--[a-z-]+", PAGE))
+def listed(help_text: str) -> list[str]:
+    return re.findall(r"^    ([a-z]\S+)", help_text, re.MULTILINE)
 
 
-def test_the_page_has_a_chapter_for_every_command(cli: Cli) -> None:
-    commands = re.findall(r"^    ([a-z]\S+)", cli("--help").out, re.MULTILINE)
-    assert len(commands) == 6
-    assert set(commands) <= set(re.findall(r"^## (.+)$", PAGE, re.MULTILINE))
+COMMANDS = listed(parser().format_help())
+CHAPTERS = dict(re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", PAGE, re.MULTILINE))
+# What several commands share stands once, in the chapters that are no command's.
+SHARED = "".join(text for title, text in CHAPTERS.items() if title not in COMMANDS)
+
+
+def helps(cli: Cli, *command: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each command that does something, with its help: of one that has commands of its own, those."""
+    text = cli(*command, "--help").out
+    below = listed(text) if "ACTION" in text else []
+    for action in below:
+        yield from helps(cli, *command, action)
+    if not below:
+        yield command, text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_chapter_of_a_command_names_all_its_options(cli: Cli, command: str) -> None:
+    for words, text in helps(cli, command):
+        options = set(re.findall(r"--[a-z-]+", text)) - {"--help"}
+        assert options <= set(re.findall(r"--[a-z-]+", CHAPTERS[command] + SHARED)), words
+        assert " ".join(words) in CHAPTERS[command]
+
+
+def test_the_page_has_a_chapter_for_every_command() -> None:
+    assert len(COMMANDS) >= 6
+    assert set(COMMANDS) <= set(CHAPTERS)
+    assert [name for name in COMMANDS if f"\n| `{name}" not in PAGE] == []
