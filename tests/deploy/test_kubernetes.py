@@ -1,0 +1,286 @@
+"""What "kubectl apply -k" would send: right by Kubernetes' own schemas, within itself, and beside the gateway."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from support.kustomize import Manifest, build, only
+from support.processes import ROOT
+
+from mcp_gateway.config import load
+from mcp_gateway.config.model import Config
+from mcp_gateway.protocol import eras
+from mcp_gateway.timings import PRODUCTION_DRAIN_S, Timings
+
+HERE = ROOT / "deploy" / "kubernetes"
+OVERLAYS = sorted((HERE / "overlays").iterdir())
+COMPONENTS = sorted((HERE / "components").iterdir())
+KUBERNETES = ("1.33", "1.37")
+SECRET = {"CORE_TOOLS_AUTHORIZATION": "Bearer x"}
+IN_MEMORY = ("/dev/shm", "/tmp")  # noqa: S108  of a container
+NOT_OF_KUBERNETES = {"ServiceMonitor"}
+
+every_overlay = pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
+
+
+@pytest.fixture(params=OVERLAYS, ids=lambda path: path.name)
+def manifests(request: pytest.FixtureRequest) -> list[Manifest]:
+    return build(request.param)
+
+
+@pytest.fixture
+def pod(manifests: list[Manifest]) -> Manifest:
+    spec: Manifest = only(manifests, "Deployment")["spec"]["template"]["spec"]
+    return spec
+
+
+@pytest.fixture
+def container(pod: Manifest) -> Manifest:
+    (alone,) = pod["containers"]
+    return dict(alone)
+
+
+def config_of(manifests: list[Manifest], folder: Path) -> Config:
+    """Read the configuration that a pod of these manifests would be given."""
+    path = folder / "gateway.yaml"
+    path.write_text(only(manifests, "ConfigMap")["data"]["gateway.yaml"], "utf-8")
+    return load.load(path, SECRET, versions=eras.VERSIONS)
+
+
+def environment(container: Manifest) -> dict[str, str]:
+    return {variable["name"]: variable["value"] for variable in container["env"]}
+
+
+def with_components(folder: Path, *components: Path) -> list[Manifest]:
+    """Build what a user's own overlay has who adds *components*."""
+    overlay = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [os.path.relpath(HERE / "overlays" / "behind-ingress", folder)],
+        "components": [os.path.relpath(component, folder) for component in components],
+    }
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(overlay), "utf-8")
+    return build(folder)
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_every_manifest_fits_the_schema_of_its_kind(manifests: list[Manifest], version: str) -> None:
+    for manifest in manifests:
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda path: path.name)
+def test_every_component_can_be_added_to_an_overlay(component: Path, tmp_path: Path) -> None:
+    for manifest in with_components(tmp_path, component):
+        if manifest["kind"] not in NOT_OF_KUBERNETES:
+            kubernetes_validate.validate(manifest, KUBERNETES[-1], strict=True)
+
+
+def test_a_field_that_kubernetes_does_not_know_is_found() -> None:
+    deployment = only(build(OVERLAYS[0]), "Deployment")
+    deployment["spec"]["template"]["spec"]["terminationGracePeriod"] = 330
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(deployment, KUBERNETES[-1], strict=True)
+
+
+def test_every_manifest_but_the_namespace_is_put_into_it(manifests: list[Manifest]) -> None:
+    name = only(manifests, "Namespace")["metadata"]["name"]
+    for manifest in manifests:
+        assert manifest["kind"] == "Namespace" or manifest["metadata"]["namespace"] == name
+
+
+def test_every_selector_finds_the_pods(manifests: list[Manifest]) -> None:
+    deployment = only(manifests, "Deployment")
+    labels = deployment["spec"]["template"]["metadata"]["labels"].items()
+    selectors = [deployment["spec"]["selector"]["matchLabels"], only(manifests, "Service")["spec"]["selector"]]
+    selectors.append(only(manifests, "NetworkPolicy")["spec"]["podSelector"]["matchLabels"])
+    spread = deployment["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    selectors += [constraint["labelSelector"]["matchLabels"] for constraint in spread]
+    selectors += [
+        manifest["spec"]["selector"]["matchLabels"]
+        for manifest in manifests
+        if manifest["kind"] == "PodDisruptionBudget"
+    ]
+    for selector in selectors:
+        assert selector
+        assert selector.items() <= labels
+
+
+def test_every_port_that_is_named_is_the_port_that_the_image_listens_on(
+    manifests: list[Manifest], container: Manifest
+) -> None:
+    (port,) = container["ports"]
+    assert f"EXPOSE {port['containerPort']}" in (ROOT / "Dockerfile").read_text("utf-8").splitlines()
+    (service_port,) = only(manifests, "Service")["spec"]["ports"]
+    ingress_ports = [
+        path["backend"]["service"]["port"]["name"]
+        for manifest in manifests
+        if manifest["kind"] == "Ingress"
+        for rule in manifest["spec"]["rules"]
+        for path in rule["http"]["paths"]
+    ]
+    policy = only(manifests, "NetworkPolicy")["spec"]["ingress"]
+    policy_ports = [each["port"] for rule in policy for each in rule["ports"]]
+    probes = [container[f"{probe}Probe"]["httpGet"]["port"] for probe in ("startup", "readiness", "liveness")]
+    assert {service_port["targetPort"], *policy_ports, *probes} == {port["name"]}
+    assert set(ingress_ports) <= {service_port["name"]}
+
+
+def test_probes_ask_what_they_are_for(container: Manifest) -> None:
+    paths = {probe: container[f"{probe}Probe"]["httpGet"]["path"] for probe in ("startup", "readiness", "liveness")}
+    assert paths == {"startup": "/healthz", "readiness": "/readyz", "liveness": "/healthz"}
+
+
+def test_a_pod_is_not_killed_before_its_longest_call_has_ended(
+    manifests: list[Manifest], pod: Manifest, container: Manifest, tmp_path: Path
+) -> None:
+    longest = config_of(manifests, tmp_path).limits.interaction_timeout_s
+    timings = Timings.of(longest, float(environment(container)["MCP_GATEWAY_DRAIN_S"]))
+    assert pod["terminationGracePeriodSeconds"] >= timings.grace_period_s
+
+
+def test_a_pod_drains_for_longer_than_its_readiness_takes_to_fail(container: Manifest) -> None:
+    probe = container["readinessProbe"]
+    drain_s = float(environment(container)["MCP_GATEWAY_DRAIN_S"])
+    assert drain_s == PRODUCTION_DRAIN_S
+    assert probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] < drain_s
+
+
+def test_a_rollout_never_has_fewer_pods_than_it_should(manifests: list[Manifest]) -> None:
+    strategy = only(manifests, "Deployment")["spec"]["strategy"]
+    assert strategy == {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+
+
+def test_a_pod_may_do_nothing_that_it_does_not_need(
+    manifests: list[Manifest], pod: Manifest, container: Manifest
+) -> None:
+    assert pod["automountServiceAccountToken"] is False
+    assert only(manifests, "ServiceAccount")["automountServiceAccountToken"] is False
+    assert pod["serviceAccountName"] == only(manifests, "ServiceAccount")["metadata"]["name"]
+    (user,) = re.findall(r"^USER (\d+):(\d+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "runAsUser": int(user[0]),
+        "runAsGroup": int(user[1]),
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    namespace = only(manifests, "Namespace")["metadata"]["labels"]
+    assert namespace["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_what_is_written_is_in_memory_and_bounded(pod: Manifest, container: Manifest) -> None:
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+    assert set(mounts) == {*IN_MEMORY, "/etc/mcp-gateway/config"}
+    for path in IN_MEMORY:
+        kept = volumes[mounts[path]["name"]]["emptyDir"]
+        assert kept["medium"] == "Memory"
+        assert kept["sizeLimit"]
+    assert mounts["/etc/mcp-gateway/config"]["readOnly"] is True
+
+
+def test_a_changed_configuration_has_another_name_and_so_rolls_the_pods(manifests: list[Manifest]) -> None:
+    config_map = only(manifests, "ConfigMap")
+    assert re.fullmatch(r"mcp-gateway-[a-z0-9]{10}", config_map["metadata"]["name"])
+    pod = only(manifests, "Deployment")["spec"]["template"]["spec"]
+    (volume,) = (each for each in pod["volumes"] if "configMap" in each)
+    assert volume["configMap"]["name"] == config_map["metadata"]["name"]
+
+
+def test_the_configuration_is_there_where_the_gateway_looks(container: Manifest, manifests: list[Manifest]) -> None:
+    path = Path(environment(container)["MCP_GATEWAY_CONFIG"])
+    assert str(path.parent) in {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert path.name in only(manifests, "ConfigMap")["data"]
+
+
+def test_the_configuration_is_one_for_production(manifests: list[Manifest], tmp_path: Path) -> None:
+    config = config_of(manifests, tmp_path)
+    assert config.profile == "production"
+    assert config.routes[0].tool_services[0].headers["Authorization"] == SECRET["CORE_TOOLS_AUTHORIZATION"]
+
+
+def test_no_secret_is_written_down(manifests: list[Manifest], container: Manifest) -> None:
+    assert "Secret" not in {manifest["kind"] for manifest in manifests}
+    assert container["envFrom"] == [{"secretRef": {"name": "mcp-gateway"}}]
+
+
+def test_workers_are_not_made_for_every_cpu_of_the_node(container: Manifest) -> None:
+    assert int(environment(container)["WEB_CONCURRENCY"]) == 2
+
+
+def test_memory_is_bounded_and_cpu_is_not(container: Manifest) -> None:
+    resources = container["resources"]
+    assert set(resources["requests"]) == {"cpu", "memory"}
+    assert set(resources["limits"]) == {"memory"}
+
+
+def test_nobody_reaches_a_pod_or_is_reached_from_it_unless_a_rule_says_so(manifests: list[Manifest]) -> None:
+    policy = only(manifests, "NetworkPolicy")["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    peers = [peer for rule in policy["ingress"] for peer in rule["from"]]
+    peers += [peer for rule in policy["egress"] for peer in rule["to"]]
+    for peer in peers:
+        assert peer["namespaceSelector"]["matchLabels"]
+
+
+def test_the_ingress_lets_in_what_routes_are_under_and_nothing_else(tmp_path: Path) -> None:
+    manifests = build(HERE / "overlays" / "behind-ingress")
+    (rule,) = only(manifests, "Ingress")["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    assert path["pathType"] == "Prefix"
+    for route in config_of(manifests, tmp_path).routes:
+        assert route.public_path.startswith(path["path"] + "/")
+    for own in ("/healthz", "/readyz", "/metrics", "/console"):
+        assert not own.startswith(path["path"])
+
+
+def test_the_ingress_changes_no_path_and_waits_longer_than_any_call(tmp_path: Path) -> None:
+    manifests = build(HERE / "overlays" / "behind-ingress")
+    annotations = only(manifests, "Ingress")["metadata"]["annotations"]
+    assert not [name for name in annotations if "rewrite" in name]
+    longest = config_of(manifests, tmp_path).limits.interaction_timeout_s
+    waits = [value for name, value in annotations.items() if name.endswith("/proxy-read-timeout")]
+    assert len(waits) == 2
+    assert all(int(wait.removesuffix("s")) > longest for wait in waits)
+
+
+def test_the_autoscaler_and_the_budget_leave_a_pod_to_lose() -> None:
+    manifests = build(HERE / "overlays" / "behind-ingress")
+    autoscaler = only(manifests, "HorizontalPodAutoscaler")["spec"]
+    assert autoscaler["scaleTargetRef"]["name"] == only(manifests, "Deployment")["metadata"]["name"]
+    assert autoscaler["minReplicas"] >= 2
+    assert only(manifests, "PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
+    assert "replicas" not in only(manifests, "Deployment")["spec"], "each apply would undo the autoscaler"
+
+
+def test_a_single_instance_has_nothing_that_keeps_a_node_from_being_emptied() -> None:
+    manifests = build(HERE / "overlays" / "one-instance")
+    assert only(manifests, "Deployment")["spec"]["replicas"] == 1
+    assert {"HorizontalPodAutoscaler", "PodDisruptionBudget"}.isdisjoint(each["kind"] for each in manifests)
+
+
+@every_overlay
+def test_an_overlay_of_ones_own_brings_its_own_configuration(overlay: Path, tmp_path: Path) -> None:
+    (tmp_path / "gateway.yaml").write_text("profile: production\n", "utf-8")
+    own: dict[str, Any] = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "namespace": "tools",
+        "resources": [os.path.relpath(overlay, tmp_path)],
+        "configMapGenerator": [{"name": "mcp-gateway", "behavior": "replace", "files": ["gateway.yaml"]}],
+    }
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(own), "utf-8")
+    manifests = build(tmp_path)
+    assert only(manifests, "ConfigMap")["data"] == {"gateway.yaml": "profile: production\n"}
+    assert only(manifests, "Namespace")["metadata"]["name"] == "tools"
