@@ -7,24 +7,27 @@ their tools fresh. ``create_app`` makes the Flask application for one set of rou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from flask import Flask
+from flask import Blueprint, Flask
 
 from . import __version__
+from .caller import Headers
 from .config import model
 from .observe import logs
 from .observe.interaction import Sink
-from .protocol import eras
+from .protocol import eras, rehearsal
+from .protocol.reply import Reply
 from .registry.last_good import NOTHING_KEPT, LastGood
 from .registry.loader import Loader
 from .registry.snapshot import RouteStatus
 from .registry.snapshots import Snapshots, snapshots
-from .tools.route import Route
+from .tools.route import Client, Route
 from .toolservice.client import ToolServiceClient
 from .web import endpoint, guard, health
 from .web.checks import Policy
+from .web.console import views as console
 from .web.health import Health
 
 if TYPE_CHECKING:
@@ -48,11 +51,27 @@ def create_app(
     app = Flask("mcp_gateway", static_folder=None)
     app.url_map.merge_slashes = False  # a path is served as it is or not at all, never redirected to another
     server = config.server
-    guard.install(app, Policy.of(config.profile, server.allowed_hosts, server.allowed_origins))
+    policy = Policy.of(config.profile, server.allowed_hosts, server.allowed_origins)
+    guard.install(app, policy)
     app.register_blueprint(health.blueprint(look))
-    for route in routes:
+    served = {route.config.key: route for route in routes}
+    for route in served.values():
         app.register_blueprint(endpoint.blueprint(route, config.limits, sinks))
+    if config.console.serves(config.profile):
+        app.register_blueprint(_console(config, served, policy, look))
     return app
+
+
+def _console(
+    config: model.Config, routes: Mapping[str, Route], policy: Policy, look: Callable[[], Health]
+) -> Blueprint:
+    """Make the console, which gets to know the routes as they are configured and may call none of them."""
+
+    def rehearse(key: str, headers: Headers, body: bytes) -> Reply | None:
+        return rehearsal.rehearse(routes[key], headers, body)
+
+    configured = [route.config for route in routes.values()]
+    return console.blueprint(config, configured, policy, look, rehearse)
 
 
 class Gateway:
@@ -137,7 +156,7 @@ class Gateway:
             for service in route.config.tool_services
         }
 
-        def client(route: model.Route, service: model.ToolService) -> ToolServiceClient:
+        def client(route: model.Route, service: model.ToolService) -> Client:
             known, existing = kept.get((route.key, service.name), (None, None))
             # A client is kept with its connections and its calls under way as long as its service is configured alike.
             return existing if existing is not None and known == service else self._new_client(service)

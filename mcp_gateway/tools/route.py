@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from .. import __version__
 from ..config import model
+from ..deadline import Deadline
 from ..faults import RegistryUnavailable
 from ..registry.snapshot import Snapshot
 from ..registry.snapshots import Snapshots
-from ..toolservice.client import ToolServiceClient
+from ..toolservice.client import Call
+from ..toolservice.outcome import Outcome
+
+
+class Client(Protocol):
+    """What makes the calls of one Tool Service, as ``toolservice.client.ToolServiceClient`` does."""
+
+    @property
+    def peer(self) -> tuple[str, int]:
+        """Host and port of the Tool Service, as it is configured."""
+
+    def call(self, call: Call, deadline: Deadline) -> Outcome:
+        """Make one call, once, and return what came of it."""
+
+    def close(self) -> None:
+        """Close the connections at rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +49,7 @@ class Route:
     config: model.Route
     server: model.Server
     snapshots: Snapshots
-    clients: Mapping[str, ToolServiceClient]
+    clients: Mapping[str, Client]
 
     @property
     def versions(self) -> tuple[str, ...]:
