@@ -78,6 +78,7 @@ class Pool:
             return
         connection.rested_since = time.monotonic()
         self._resting.append(connection)
+        self._drop_stale()
         if self._closed:
             self.close()
 
@@ -85,6 +86,19 @@ class Pool:
         """Close the connections at rest, and from now on each that is put back."""
         self._closed = True
         _close_all(self._resting)
+
+    def _drop_stale(self) -> None:
+        """
+        Close what has rested too long, which a burst of calls left behind and nobody would take again.
+
+        The one that has rested longest stands first. Another thread may take that between the look and the grip: then
+        the next one is closed, early and without harm.
+        """
+        try:
+            while not self._is_fresh(self._resting[0]):
+                self._resting.popleft().close()
+        except IndexError:
+            pass  # none is left
 
     def _is_fresh(self, connection: Connection) -> bool:
         return time.monotonic() - connection.rested_since < self._idle_limit_s

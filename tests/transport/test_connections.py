@@ -6,6 +6,7 @@ import contextlib
 import gc
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -125,6 +126,29 @@ def test_no_more_connections_are_kept_than_were_asked_for(serve: Serve, connect:
     assert bodies == [b"1", b"2"]
     assert post(client, b"3").body == b"3"
     assert peer.connections == 2
+
+
+def test_a_connection_that_a_burst_left_behind_is_closed_while_calls_go_on(serve: Serve, connect: Connect) -> None:
+    both = threading.Barrier(2)
+
+    def meeting(talk: Talk) -> None:
+        request = talk.request()
+        assert request is not None
+        both.wait(10)
+        talk.send(answer(request.body))
+        good(talk)
+
+    peer = serve(meeting)
+    client = connect(peer, idle_limit_s=0.2)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda body: post(client, body), [b"1", b"2"]))
+
+    # One of the two is kept busy from here on, and never rests for long.
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        post(client, b"3")
+
+    peer.wait_finished(1)
 
 
 def test_a_connection_in_use_when_its_client_is_closed_serves_its_call_to_the_end(
