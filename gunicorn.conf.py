@@ -11,7 +11,8 @@ import sys
 from mcp_gateway import boot
 from mcp_gateway.config.load import ConfigFaults
 from mcp_gateway.serving import limits
-from mcp_gateway.serving.worker import Worker, balance
+from mcp_gateway.serving.leaving import Farewell
+from mcp_gateway.serving.worker import Worker, balance, leaving
 
 
 def _refuse(faulty):
@@ -32,16 +33,16 @@ threads = _settings.threads
 worker_class = "mcp_gateway.serving.worker.Worker"  # gthread, but only a request that has arrived takes a thread
 Worker.read_s = _settings.read_timeout_s
 Worker.write_s = _settings.write_timeout_s
+Worker.drain_s = _settings.timings.drain_s
 
 # Open connections of one worker, with or without a thread. One that never says anything costs under 2 kB, and makes
 # room for the next when they are all taken. Each is an open file, and a call under way needs some more.
 worker_connections = limits.connections(4096 + threads, threads)
 
-# A call may take 300 s (limits.interaction_timeout_s); a worker that is told to stop gets ten more to end it. `timeout`
-# is the heartbeat of a worker whose threads may all be waiting, not the time of a call.
-graceful_timeout = 310
-timeout = 60
-keepalive = 75  # longer than the idle time of the usual proxies, so that they close first
+# All of these follow from how long a call may take: mcp_gateway/timings.py.
+graceful_timeout = _settings.timings.graceful_timeout_s
+timeout = _settings.timings.heartbeat_s
+keepalive = _settings.timings.keepalive_s
 
 http_parser = "python"  # "auto" takes whatever C parser lies around, and parses differently with it
 control_socket_disable = True  # two gateways under one HOME would share its path
@@ -57,19 +58,20 @@ loglevel = os.environ.get("MCP_GATEWAY_LOG_LEVEL") or "info"
 def on_starting(server):
     """Refuse to start with a faulty configuration, one line for each fault."""
     try:
-        boot.first(os.environ, server.cfg.graceful_timeout)
+        boot.first(os.environ, server.cfg)
     except ConfigFaults as faulty:
         _refuse(faulty)
 
 
 def when_ready(server):
-    """Make a place for what workers read well."""
+    """Make a place for what workers read well, and be ready to be told to stop."""
     boot.ready()
+    Farewell(server, leaving).heed()
 
 
 def on_reload(server):
     """Read the configuration anew on SIGHUP; the last good one stays in force when it is faulty."""
-    boot.again(os.environ, server.cfg.graceful_timeout)
+    boot.again(os.environ, server.cfg)
 
 
 def post_worker_init(worker):
@@ -87,6 +89,7 @@ def worker_exit(server, worker):
     gateway = getattr(worker, "wsgi", None)  # not there when the worker could not boot
     if gateway is not None:
         gateway.stop()
+    worker.end()
 
 
 def on_exit(server):

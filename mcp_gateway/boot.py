@@ -22,18 +22,29 @@ from .config.model import Config
 from .observe import logs
 from .protocol import eras
 from .registry.last_good import NOTHING_KEPT, LastGood
+from .timings import PRODUCTION_DRAIN_S, Given, Timings
 
 _log = logging.getLogger("mcp_gateway.config")
 
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  a container is reached from outside
 
+DRAIN = "MCP_GATEWAY_DRAIN_S"
+
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """The configuration that is in force, and why a newer one was not taken."""
+    """
+    The configuration that is in force, and why a newer one was not taken.
+
+    Args:
+
+        timings: The server's times since its first start. Whatever stops it from outside was set by them, so a newer
+            configuration may ask for less time, and not for more.
+    """
 
     config: Config
+    timings: Timings
     faults: tuple[str, ...] = ()
 
 
@@ -47,6 +58,7 @@ class Settings:
     threads: int
     read_timeout_s: int
     write_timeout_s: int
+    timings: Timings
 
     @property
     def bind(self) -> str:
@@ -71,11 +83,11 @@ def settings(environ: Mapping[str, str]) -> Settings:
     """
     faults: list[str] = []
 
-    def number(name: str, default: int, most: int) -> int:
+    def number(name: str, default: int, most: int, least: int = 1) -> int:
         text = environ.get(name) or str(default)
-        if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most:
+        if text.isascii() and text.isdigit() and least <= int(text[:9]) <= most:
             return int(text)
-        faults.append(f"{name}: must be a whole number from 1 to {most}")
+        faults.append(f"{name}: must be a whole number from {least} to {most}")
         return default
 
     port = number("PORT", 8080, 65535)
@@ -83,37 +95,48 @@ def settings(environ: Mapping[str, str]) -> Settings:
     threads = number("GUNICORN_THREADS", 256, 4096)
     read_s = number("MCP_GATEWAY_READ_TIMEOUT_S", 10, 3600)
     write_s = number("MCP_GATEWAY_WRITE_TIMEOUT_S", 60, 3600)
+    number(DRAIN, 0, 3600, least=0)
     if environ.get("MCP_GATEWAY_LOG_LEVEL", "info").lower() not in logs.LEVELS:
         faults.append(f"MCP_GATEWAY_LOG_LEVEL: must be one of {', '.join(logs.LEVELS)}")
     if faults:
         raise ConfigFaults(faults)
     # gunicorn asks again on SIGHUP, when a configuration that has become faulty must not end the server.
-    config = _boot.config if _boot else _read(environ, None)
+    config = _boot.config if _boot else _read(environ)
+    timings = _boot.timings if _boot else _timings(config, _drain_s(environ, config))
     host = environ.get("HOST") or ("127.0.0.1" if config.profile == "local" else EVERYWHERE)
-    return Settings(host, port, workers, threads, read_s, write_s)
+    return Settings(host, port, workers, threads, read_s, write_s, timings)
 
 
-def first(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
+def first(environ: Mapping[str, str], given: Given) -> None:
     """
     Read the configuration at the first start.
 
+    Args:
+
+        given: The times that gunicorn goes by.
+
     Raises:
 
-        ConfigFaults: It is faulty; nothing may start.
+        ConfigFaults: It is faulty, or gunicorn's times do not fit it; nothing may start.
     """
     global _boot
-    _boot = Boot(_read(environ, graceful_timeout_s))
-    _speak(environ, _boot.config)
+    config = _read(environ)
+    timings = _timings(config, _drain_s(environ, config))
+    _check(config, timings, given)
+    _boot = Boot(config, timings)
+    _speak(environ, config)
 
 
-def again(environ: Mapping[str, str], graceful_timeout_s: float) -> None:
+def again(environ: Mapping[str, str], given: Given) -> None:
     """Read the configuration anew; a faulty one is not taken, and its faults are logged and kept for ``/readyz``."""
     global _boot
     if _boot is None:
-        first(environ, graceful_timeout_s)
+        first(environ, given)
         return
     try:
-        _boot = replace(_boot, config=_read(environ, graceful_timeout_s), faults=())
+        config = _read(environ)
+        _check(config, _timings(config, _boot.timings.drain_s), given)
+        _boot = replace(_boot, config=config, faults=())
     except ConfigFaults as faulty:
         _boot = replace(_boot, faults=faulty.faults)
         for fault in faulty.faults:
@@ -129,9 +152,9 @@ def gateway() -> Gateway:
 
         ConfigFaults: There is no master of ours that has read the configuration, and it is faulty.
     """
-    boot = _boot or Boot(_read(os.environ, None))
-    _speak(os.environ, boot.config)
-    return Gateway(boot.config, faults=boot.faults, last_good=_last_good)
+    config, faults = (_boot.config, _boot.faults) if _boot else (_read(os.environ), ())
+    _speak(os.environ, config)
+    return Gateway(config, faults=faults, last_good=_last_good)
 
 
 def ready() -> None:
@@ -156,12 +179,22 @@ def _new_folder() -> Path | None:
         return None
 
 
-def _read(environ: Mapping[str, str], graceful_timeout_s: float | None) -> Config:
-    config = load.load(load.locate(environ), environ, versions=eras.VERSIONS)
-    faults = () if graceful_timeout_s is None else load.check_budget(config, graceful_timeout_s)
-    if faults:
+def _read(environ: Mapping[str, str]) -> Config:
+    return load.load(load.locate(environ), environ, versions=eras.VERSIONS)
+
+
+def _drain_s(environ: Mapping[str, str], config: Config) -> float:
+    usual = 0.0 if config.profile == "local" else PRODUCTION_DRAIN_S  # who stops it at a desk waits for nothing
+    return float(environ.get(DRAIN) or usual)
+
+
+def _timings(config: Config, drain_s: float) -> Timings:
+    return Timings.of(config.limits.interaction_timeout_s, drain_s)
+
+
+def _check(config: Config, timings: Timings, given: Given) -> None:
+    if faults := timings.contradictions(given, config.registry.load_timeout_s):
         raise ConfigFaults(faults)
-    return config
 
 
 def _speak(environ: Mapping[str, str], config: Config) -> None:

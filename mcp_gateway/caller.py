@@ -38,6 +38,11 @@ class Headers(Protocol):
     def get(self, name: str) -> str | None:
         """Return the value of the header *name* (lower case), repeated ones joined with a comma; ``None``: absent."""
 
+    def each(self, name: str) -> tuple[str, ...]:
+        """Return every value of the header *name* (lower case), one for each time it came; empty: absent."""
+        value = self.get(name)
+        return () if value is None else (value,)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -86,7 +91,8 @@ def identify(headers: Headers, correlation: Correlation) -> Caller:
 
     Raises:
 
-        BadCallerHeader: One is malformed. An empty one counts as absent.
+        BadCallerHeader: One is malformed, or has two values: whose call would it be? An empty one counts as absent, and
+            the same value twice as one.
     """
     _required(headers, "guid", GUID, _GUID_RULE)
     _required(headers, "x-request-id", SAFE_ID, _SAFE_RULE)
@@ -142,14 +148,18 @@ def new_id() -> str:
 
 
 def _matching(headers: Headers, name: str, pattern: re.Pattern[str]) -> str | None:
-    value = headers.get(name)
-    return value if value and pattern.fullmatch(value) else None
+    values = _distinct(headers, name)
+    return values.pop() if len(values) == 1 and all(map(pattern.fullmatch, values)) else None
 
 
 def _required(headers: Headers, name: str, pattern: re.Pattern[str], rule: str) -> str | None:
-    value = headers.get(name)
-    if not value:
-        return None
-    if not pattern.fullmatch(value):
+    values = _distinct(headers, name)
+    if len(values) > 1:
+        raise BadCallerHeader(name, f"one value, {rule}")
+    if not all(map(pattern.fullmatch, values)):
         raise BadCallerHeader(name, rule)
-    return value
+    return values.pop() if values else None
+
+
+def _distinct(headers: Headers, name: str) -> set[str]:
+    return {value for value in headers.each(name) if value}

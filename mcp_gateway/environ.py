@@ -8,7 +8,7 @@ draining and no header was repeated.
 from __future__ import annotations
 
 DRAINING = "mcp_gateway.draining"
-"""Whether the server has been told to stop: ``True``, or the key is not there."""
+"""There, and ``True``, when the server has been told to stop."""
 
 REPEATED = "mcp_gateway.repeated"
-"""Those headers that came more than once with different values, as WSGI variables; not there: none."""
+"""The values of each header that came more than once, by WSGI variable, which joins them; not there: none did."""

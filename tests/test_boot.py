@@ -7,6 +7,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,18 @@ routes:
     public_path: /mcp/core
     tool_services: [{name: core-tools, base_url: "http://127.0.0.1:9100"}]
 """
+
+
+@dataclass
+class Given:
+    """The times that gunicorn goes by."""
+
+    graceful_timeout: int = 310
+    timeout: int = 60
+    keepalive: int = 75
+
+
+GIVEN = Given()
 
 
 @pytest.fixture
@@ -63,7 +76,7 @@ def test_the_first_start_refuses_a_faulty_configuration_with_a_line_for_each_fau
     file.write_text(GOOD.replace("/mcp/core", "mcp/core").replace("http://", "ftp://"), encoding="utf-8")
 
     with pytest.raises(ConfigFaults) as refused:
-        boot.first(os.environ, 310)
+        boot.first(os.environ, GIVEN)
 
     assert [fault.split(":")[0] for fault in refused.value.faults] == [
         "routes[0].public_path",
@@ -73,13 +86,50 @@ def test_the_first_start_refuses_a_faulty_configuration_with_a_line_for_each_fau
 
 def test_the_first_start_refuses_calls_that_may_outlast_the_patience_of_the_server(file: Path) -> None:
     with pytest.raises(ConfigFaults) as refused:
-        boot.first(os.environ, 300)
+        boot.first(os.environ, Given(graceful_timeout=309))
 
     assert refused.value.faults[0].startswith("limits.interaction_timeout_s:")
 
 
+def test_a_reload_may_shorten_the_longest_call_and_let_it_be_what_it_was_and_no_longer(file: Path) -> None:
+    def asking_for(seconds: int) -> tuple[str, ...]:
+        file.write_text(f"{GOOD}\nlimits: {{interaction_timeout_s: {seconds}}}", encoding="utf-8")
+        settings = boot.settings(os.environ)
+        boot.again(os.environ, Given(settings.timings.graceful_timeout_s))
+        return tuple(boot.gateway().health().configuration_faults)
+
+    assert [asking_for(100), asking_for(20), asking_for(100)] == [(), (), ()]
+    assert asking_for(101)[0].startswith("limits.interaction_timeout_s: ")
+
+
+@pytest.mark.parametrize(
+    ("profile", "said", "drain"),
+    [("local", "", 0), ("local", "2", 2), ("production", "", 15), ("production", "0", 0), ("production", "3600", 3600)],
+)
+def test_a_server_in_production_drains_and_one_at_a_desk_does_not_unless_told_otherwise(
+    file: Path, profile: str, said: str, drain: int
+) -> None:
+    file.write_text(GOOD.replace("profile: local", f"profile: {profile}"), encoding="utf-8")
+    environ = {"MCP_GATEWAY_CONFIG": str(file), "MCP_GATEWAY_DRAIN_S": said}
+
+    timings = boot.settings(environ).timings
+
+    assert (timings.drain_s, timings.graceful_timeout_s) == (drain, drain + 310)
+    boot.first(environ, Given(timings.graceful_timeout_s))
+    with pytest.raises(ConfigFaults):
+        boot.first(environ, Given(timings.graceful_timeout_s - 1))
+
+
+@pytest.mark.parametrize("said", ["-1", "3601", "1.5", "soon"])
+def test_a_drain_that_is_none_is_refused(file: Path, said: str) -> None:
+    with pytest.raises(ConfigFaults) as refused:
+        boot.settings({"MCP_GATEWAY_CONFIG": str(file), "MCP_GATEWAY_DRAIN_S": said})
+
+    assert refused.value.faults == ("MCP_GATEWAY_DRAIN_S: must be a whole number from 0 to 3600",)
+
+
 def test_a_worker_serves_what_the_master_has_read(file: Path) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     file.write_text("nonsense", encoding="utf-8")
 
     worker = boot.gateway()
@@ -89,10 +139,10 @@ def test_a_worker_serves_what_the_master_has_read(file: Path) -> None:
 
 
 def test_a_reload_takes_a_configuration_that_is_right(file: Path) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     file.write_text(GOOD.replace("first", "second"), encoding="utf-8")
 
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
 
     assert name(boot.gateway()) == "second"
 
@@ -100,10 +150,10 @@ def test_a_reload_takes_a_configuration_that_is_right(file: Path) -> None:
 def test_a_reload_of_a_faulty_configuration_keeps_the_last_good_one_and_shows_every_fault(
     file: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     file.write_text(GOOD.replace("/mcp/core", "mcp/core").replace("http://", "ftp://"), encoding="utf-8")
 
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
 
     worker = boot.gateway()
     assert name(worker) == "first"
@@ -114,20 +164,20 @@ def test_a_reload_of_a_faulty_configuration_keeps_the_last_good_one_and_shows_ev
 
 
 def test_a_reload_after_the_fault_is_mended_forgets_it(file: Path) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     file.unlink()
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
     assert boot.gateway().health().configuration_faults
     file.write_text(GOOD.replace("first", "third"), encoding="utf-8")
 
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
 
     assert boot.gateway().health().configuration_faults == ()
     assert name(boot.gateway()) == "third"
 
 
 def test_a_reload_before_any_start_is_a_first_start(file: Path) -> None:
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
 
     assert name(boot.gateway()) == "first"
 
@@ -157,10 +207,10 @@ def test_production_logs_json_and_local_logs_for_people(
 
 
 def test_a_reload_may_change_how_the_master_logs(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     file.write_text(GOOD.replace("profile: local", "profile: production"), encoding="utf-8")
 
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
 
     logging.getLogger("mcp_gateway.test").warning("now")
     assert json.loads(capfd.readouterr().err)["message"] == "now"
@@ -194,10 +244,10 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_master_makes_one_folder_for_all_its_workers_and_takes_it_away_last(file: Path, kept: Path) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     assert not kept.exists(), "a start that fails must leave nothing behind"
     boot.ready()
-    boot.again(os.environ, 310)
+    boot.again(os.environ, GIVEN)
     assert kept.is_dir()
 
     boot.end()
@@ -209,7 +259,7 @@ def test_a_worker_that_starts_while_its_tool_service_is_down_serves_what_a_forme
     with ToolService() as service:
         service.add("core.echo", lambda received: Reply.of_json(received.body))
         file.write_text(GOOD.replace("http://127.0.0.1:9100", service.base_url), encoding="utf-8")
-        boot.first(os.environ, 310)
+        boot.first(os.environ, GIVEN)
         boot.ready()
         former = boot.gateway()
         former.start()
@@ -233,7 +283,7 @@ def test_a_master_that_can_make_no_folder_starts_without_one(
 
     monkeypatch.setattr(tempfile, "mkdtemp", full)
 
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     boot.ready()
 
     assert name(boot.gateway()) == "first"
@@ -311,7 +361,7 @@ def test_a_log_level_that_there_is_not_is_refused(file: Path, monkeypatch: pytes
 
 
 def test_a_reload_asks_how_to_run_the_server_without_reading_a_file_that_is_faulty_now(file: Path) -> None:
-    boot.first(os.environ, 310)
+    boot.first(os.environ, GIVEN)
     file.unlink()
 
     assert boot.settings(os.environ).host == "127.0.0.1"

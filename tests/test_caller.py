@@ -23,6 +23,18 @@ CALL: dict[str, Any] = {"name": "core.search", "arguments": {"query": "x"}}
 both = pytest.mark.parametrize("version", BOTH)
 
 
+class Sent(dict[str, str]):
+    """The headers of a request, each of which came once unless *twice* has its values."""
+
+    def __init__(self, headers: dict[str, str], **twice: tuple[str, ...]) -> None:
+        super().__init__(headers)
+        self._twice = {name.replace("_", "-"): values for name, values in twice.items()}
+
+    def each(self, name: str) -> tuple[str, ...]:
+        """Return every value of a header."""
+        return self._twice.get(name) or ((self[name],) if name in self else ())
+
+
 # --- what is well-formed ---------------------------------------------------------------------------------------------
 
 WELL_FORMED = {
@@ -52,7 +64,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WELL_FORMED.items() for value in values])
 def test_a_well_formed_header_is_taken_as_it_is(name: str, value: str) -> None:
-    headers = {name: value}
+    headers = Sent({name: value})
 
     who = caller.identify(headers, caller.correlate(headers))
 
@@ -62,7 +74,7 @@ def test_a_well_formed_header_is_taken_as_it_is(name: str, value: str) -> None:
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in MALFORMED.items() for value in values])
 def test_a_malformed_header_is_refused_by_its_name_and_never_by_its_value(name: str, value: str) -> None:
     with pytest.raises(BadCallerHeader) as refused:
-        caller.identify({name: value}, CORRELATION)
+        caller.identify(Sent({name: value}), CORRELATION)
 
     assert refused.value.header == name
     assert str(refused.value).startswith(f"header '{name}' must be ")
@@ -72,7 +84,7 @@ def test_a_malformed_header_is_refused_by_its_name_and_never_by_its_value(name: 
 @pytest.mark.parametrize("name", WELL_FORMED)
 @pytest.mark.parametrize("value", [None, ""])
 def test_an_absent_or_empty_header_counts_as_absent(name: str, value: str | None) -> None:
-    who = caller.identify({} if value is None else {name: value}, CORRELATION)
+    who = caller.identify(Sent({} if value is None else {name: value}), CORRELATION)
 
     assert caller.forwarded(who, Trace()) == {"guid": GUID, "x-request-id": "req-1"}
 
@@ -80,13 +92,34 @@ def test_an_absent_or_empty_header_counts_as_absent(name: str, value: str | None
 @pytest.mark.parametrize("name", ["guid", "x-request-id"])
 @pytest.mark.parametrize("value", ["", "not well formed"])
 def test_an_identifier_that_is_not_there_or_malformed_is_made_anew_each_time(name: str, value: str) -> None:
-    made = [caller.correlate({name: value}) for _ in range(2)]
+    made = [caller.correlate(Sent({name: value})) for _ in range(2)]
 
     for each in made:
         assert UUID.fullmatch(each.guid)
         assert UUID.fullmatch(each.request_id)
     assert made[0].guid != made[1].guid
     assert made[0].request_id != made[1].request_id
+
+
+@pytest.mark.parametrize("name", WELL_FORMED)
+def test_the_same_value_twice_counts_once_and_an_empty_one_beside_it_not_at_all(name: str) -> None:
+    value = WELL_FORMED[name][0]
+    headers = Sent({}, **{name.replace("-", "_"): (value, "", value)})
+
+    who = caller.identify(headers, caller.correlate(headers))
+
+    assert caller.forwarded(who, Trace())[name] == value
+
+
+@pytest.mark.parametrize("name", WELL_FORMED)
+def test_two_values_of_one_header_are_refused_although_each_is_well_formed(name: str) -> None:
+    headers = Sent({}, **{name.replace("-", "_"): tuple(WELL_FORMED[name][:2])})
+    correlation = caller.correlate(headers)
+
+    with pytest.raises(BadCallerHeader, match=f"header '{name}' must be one value, "):
+        caller.identify(headers, correlation)
+
+    assert not {correlation.guid, correlation.request_id} & set(WELL_FORMED.get(name, ()))
 
 
 # --- trace context ---------------------------------------------------------------------------------------------------
@@ -248,6 +281,7 @@ def test_employee_numbers_are_never_in_the_record_or_in_an_answer(road: Road) ->
 
 @given(st.dictionaries(st.sampled_from([*WELL_FORMED, "traceparent", "tracestate", "baggage"]), st.text(max_size=60)))
 def test_whatever_the_headers_hold_nothing_crosses_that_could_end_a_header_line(headers: dict[str, str]) -> None:
+    headers = Sent(headers)
     try:
         who = caller.identify(headers, caller.correlate(headers))
     except BadCallerHeader:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,19 @@ def test_all_times_follow_from_the_longest_call_and_the_drain() -> None:
     timings = Timings.of(300, PRODUCTION_DRAIN_S)
 
     assert (timings.drain_s, timings.graceful_timeout_s, timings.grace_period_s) == (15, 325, 330)
+
+
+def test_the_page_says_the_same_times() -> None:
+    page = Path(__file__).resolve().parents[1] / "docs" / "contracts" / "configuration.md"
+    table = page.read_text("utf-8").partition("| with 300 s and 15 s |")[2]
+    timings = Timings.of(300, 15)
+
+    assert [int(number) for number in re.findall(r"\| (\d+) s \|$", table, re.MULTILINE)] == [
+        timings.graceful_timeout_s,
+        timings.grace_period_s,
+        timings.keepalive_s,
+        timings.heartbeat_s,
+    ]
 
 
 @pytest.mark.parametrize(("interaction", "drain"), [(300, 0), (0.5, 0.25), (120, 3600)])

@@ -83,23 +83,6 @@ def load(path: Path, environ: Mapping[str, str], *, versions: Sequence[str]) -> 
     return config
 
 
-def check_budget(config: Config, graceful_timeout_s: float) -> tuple[str, ...]:
-    """
-    Return the fault that a call may outlast gunicorn's patience with a worker that is told to stop; else nothing.
-
-    Args:
-
-        graceful_timeout_s: gunicorn's ``graceful_timeout``.
-    """
-    if config.limits.interaction_timeout_s < graceful_timeout_s:
-        return ()
-    fault = (
-        f"limits.interaction_timeout_s: must be less than gunicorn's graceful_timeout ({graceful_timeout_s:g} s), or "
-        "calls under way are cut when a worker stops"
-    )
-    return (fault,)
-
-
 def routes_from_portal(document: Any, *, versions: Sequence[str]) -> tuple[Route, ...]:
     """
     Read the routes of the portal registry's answer (version 0.1), already parsed by ``jsontext.parse``.

@@ -8,6 +8,8 @@ they have been answered. A thread has a request, makes a call, and sends the ans
 
 from __future__ import annotations
 
+import math
+import os
 import socket
 import ssl
 import sys
@@ -16,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from selectors import EVENT_READ
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gunicorn import util
@@ -25,8 +28,10 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from .balance import Balance
 from .connection import Connection, WholeRequest
+from .leaving import Leaving
 from .refusal import refuse
 from .reply import OneWriteResponse
+from .telling import tell
 
 if TYPE_CHECKING:
     from gunicorn.config import Config
@@ -47,6 +52,9 @@ STOPPING_S = 2.0
 ARRIVING_S = 10.0
 """… and for a request that is arriving, so that a reload fails none; calls have ``graceful_timeout``."""
 
+SETTLING_S = 0.2
+"""How long a worker that is told to stop still takes connections; it may hear of it before it can see why."""
+
 YIELD_S = 0.0005
 """How long a worker that has more connections than another leaves a new one to it."""
 
@@ -66,6 +74,7 @@ def _made(req: WholeRequest, *others: Any) -> Any:
     """Make the response and the environment of a request as gunicorn does, and say how long it was queued."""
     response, environ = _create(req, *others, response_class=OneWriteResponse)
     environ[QUEUED_S] = req.queued_s
+    tell(environ, req.headers, draining=leaving.said)
     return response, environ
 
 
@@ -74,7 +83,10 @@ wsgi.create = cast("Any", _made)
 util.write_error = refuse
 
 balance = Balance()
-"""Made in the master, shared by the workers that are forked from it."""
+"""Made in the master, shared by the workers that are forked from it; as is …"""
+
+leaving = Leaving()
+"""… whether the server is on its way out."""
 
 
 class Worker(ThreadWorker):
@@ -82,17 +94,21 @@ class Worker(ThreadWorker):
     A worker whose threads wait for Tool Services, not for clients.
 
     ``read_s`` and ``write_s`` are set by ``gunicorn.conf.py``: how long a request may take to arrive (and a second more
-    for each ``connection.BYTES_PER_S``), how long an answer may take to be taken.
+    for each ``connection.BYTES_PER_S``), how long an answer may take to be taken; and ``drain_s``: how long a server
+    that is told to stop goes on as before, so that whoever sends requests can notice.
     """
 
     read_s = 10.0
     write_s = 60.0
+    drain_s = 0.0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Each is in the order of timeouts, as gunicorn's own keepalived_conns and pending_conns are.
         self._arriving: deque[Connection] = deque()
         self._lingering: deque[Connection] = deque()
+        self._told_at: float | None = None
+        self._quits = False
 
     @classmethod
     def check_config(cls, cfg: Config, log: Logger) -> None:
@@ -101,18 +117,69 @@ class Worker(ThreadWorker):
             sys.exit("protocol, http_protocols: the gateway speaks HTTP/1.1 only; leave them as they are")
         super().check_config(cfg, log)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop (SIGTERM), or end at once as long as there is nothing to finish."""
+        if not self.booted:
+            os._exit(0)
+        if self._told_at is None:
+            self._told_at = time.monotonic()
+            self.method_queue.defer(lambda: None)  # wakes the poller, which then knows when to wake by itself
+
+    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
+        """End at once (SIGQUIT, SIGINT), whatever is under way."""
+        self._quits = True
+        super().handle_quit(sig, frame)
+
+    def end(self) -> None:
+        """End the process where it was told to do so at once; else the threads that are left are awaited."""
+        if self._quits:
+            os._exit(0)
+
+    def wait_for_and_dispatch_events(self, timeout: float | None) -> None:
+        """Wait as long as gunicorn wants to, but not beyond the moment of leaving."""
+        super().wait_for_and_dispatch_events(min(timeout or 0.0, max(0.0, self._stays_s())))
+        if self.alive and self._stays_s() <= 0:
+            self._stop_listening()
+
+    def is_parent_alive(self) -> bool:
+        """Return whether there is a master; without one this worker stops, and nobody may be sent to it any more."""
+        lives: bool = super().is_parent_alive()
+        if not lives and self.alive:
+            self._stop_listening()
+        return lives
+
+    def _stays_s(self) -> float:
+        """Return for how many seconds this worker still takes connections."""
+        if self._told_at is None or not self.alive:
+            return math.inf
+        return self._told_at + (self.drain_s if leaving.said else SETTLING_S) - time.monotonic()
+
+    def _stop_listening(self) -> None:
+        """Take what the system has already connected, refuse what comes now, and stop."""
+        self.set_accept_enabled(False)
+        for listener in self.sockets:
+            while self.nr_conns < self.worker_connections and self._accept(listener):
+                pass
+            listener.close()  # or clients would be connected to somebody who never answers
+        self.alive = False
+
     def accept(self, listener: socket.socket) -> None:
-        """Take a new connection, unless a worker with fewer takes it, and wait for its first byte in the poller."""
+        """Take a new connection, unless a worker with fewer takes it."""
         if balance.is_ahead(self.age):
             time.sleep(YIELD_S)
+        self._accept(listener)
+
+    def _accept(self, listener: socket.socket) -> bool:
+        """Take a new connection and wait for its first byte in the poller; return whether there was one."""
         try:
             client_socket, client = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):  # another worker was faster, or the client has left again
-            return
+            return False
         self.nr_conns += 1
         balance.note(self.age, self.nr_conns)
         conn = Connection(self.cfg, client_socket, client, listener.getsockname(), self.read_s, self._linger)
         self._await(conn, cast("Waiting", self.pending_conns), self.cfg.keepalive, self.on_pending_socket_readable)
+        return True
 
     def on_pending_socket_readable(self, conn: TConn, client: socket.socket) -> None:
         """Take the first bytes of a new connection."""
@@ -151,6 +218,8 @@ class Worker(ThreadWorker):
     def handle_request(self, req: Request, conn: TConn) -> bool:
         """Run the application and send its answer, for which the client has a bounded time."""
         cast("WholeRequest", req).queued_s = cast("Connection", conn).queued_s
+        if self._told_at is not None:
+            req.force_close()  # the client hears of it in an answer, and not by losing its next request
         conn.sock.settimeout(self.write_s)
         try:
             return super().handle_request(req, conn)

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 
 from .. import __version__, jsontext
 from ..caller import correlate
+from ..environ import DRAINING
 from ..registry.snapshot import RouteStatus, ServiceReport
 from . import answers
 from .requests import EnvironHeaders
@@ -51,18 +52,24 @@ def blueprint(look: Callable[[], Health]) -> Blueprint:
         return _answer(200, {"status": "ok", "version": __version__})
 
     def readyz() -> Response:
-        health = look()
-        return _answer(200 if health.ready else 503, report(health))
+        health, draining = look(), DRAINING in request.environ
+        return _answer(200 if health.ready and not draining else 503, report(health, draining=draining))
 
     for path, view in (("/healthz", healthz), ("/readyz", readyz)):
         probes.add_url_rule(path, view_func=view, methods=["GET"], provide_automatic_options=False)
     return probes
 
 
-def report(health: Health) -> dict[str, Any]:
-    """Return the body of ``/readyz``; ``pid`` tells the workers apart, each of which loads its own tools."""
+def report(health: Health, *, draining: bool = False) -> dict[str, Any]:
+    """
+    Return the body of ``/readyz``; ``pid`` tells the workers apart, each of which loads its own tools.
+
+    Args:
+
+        draining: Whether the server has been told to stop, which is said first: no new request should come here.
+    """
     return {
-        "status": "ready" if health.ready else "not_ready",
+        "status": "draining" if draining else "ready" if health.ready else "not_ready",
         "version": __version__,
         "pid": os.getpid(),
         "routes": [_route(route, health.warnings.get(route.route, ())) for route in health.routes],

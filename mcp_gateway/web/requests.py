@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from gunicorn.http.errors import ParseException
 
 from ..caller import Headers
+from ..environ import REPEATED
 from ..faults import HttpFault
 
 QUEUED_S = "mcp_gateway.queued_s"
 """The WSGI variable in which our own server says how long the request has waited for a thread, in seconds."""
+
+NONE_REPEATED: Mapping[str, tuple[str, ...]] = {}
 
 
 class EnvironHeaders(Headers):
@@ -30,6 +34,11 @@ class EnvironHeaders(Headers):
         """Return the value of the header *name* (lower case); ``None``: absent."""
         value: str | None = self._environ.get(_variable(name))
         return value
+
+    def each(self, name: str) -> tuple[str, ...]:
+        """Return every value of the header *name* (lower case), one for each time it came; empty: absent."""
+        repeated: Mapping[str, tuple[str, ...]] = self._environ.get(REPEATED, NONE_REPEATED)
+        return repeated.get(_variable(name)) or super().each(name)
 
 
 @cache

@@ -7,7 +7,7 @@ import certifi
 import pytest
 from config.samples import ROUTE, VERSIONS, Faults, Load, service
 
-from mcp_gateway.config.load import ConfigFaults, check_budget, load, locate
+from mcp_gateway.config.load import ConfigFaults, load, locate
 from mcp_gateway.config.model import Config, Limits, Portal, Registry, Route, Server, ToolService
 
 WHOLE = """
@@ -162,17 +162,6 @@ def test_with_the_portal_as_source_there_are_no_routes(load_text: Load) -> None:
 )
 def test_the_file_is_named_by_the_environment(environ: dict[str, str], path: str) -> None:
     assert locate(environ) == Path(path)
-
-
-def test_a_budget_that_ends_before_gunicorns_patience_is_no_fault() -> None:
-    assert check_budget(Config(limits=Limits(interaction_timeout_s=299)), 300) == ()
-
-
-@pytest.mark.parametrize("graceful", [300, 30])
-def test_a_budget_that_outlasts_gunicorns_patience_is_a_fault(graceful: float) -> None:
-    (fault,) = check_budget(Config(), graceful)
-    assert fault.startswith("limits.interaction_timeout_s: ")
-    assert f"graceful_timeout ({graceful} s)" in fault
 
 
 def test_a_file_that_is_not_there_is_one_fault(tmp_path: Path) -> None:

@@ -12,11 +12,14 @@ import inspect
 from typing import Any
 
 import pytest
+from gunicorn.arbiter import Arbiter
 from gunicorn.http import body, parser, unreader, wsgi
 from gunicorn.http.message import Request
-from gunicorn.workers import gthread
+from gunicorn.workers import base, gthread
 
 READ_BY_US = {
+    "Arbiter": (Arbiter, "a082f315a540"),
+    "Worker": (base.Worker, "41bcd41fbc75"),
     "ThreadWorker": (gthread.ThreadWorker, "2cde92a57d7b"),
     "TConn": (gthread.TConn, "e3a2878ba952"),
     "SocketUnreader": (unreader.SocketUnreader, "786a257be09e"),

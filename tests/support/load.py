@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
+import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.client import HTTPException
+from urllib.parse import urlsplit
 
 from .rpc import Answer
-from .waiting import wait_until
+from .waiting import PAUSE, wait_until
 
 
 class Load:
@@ -64,3 +67,61 @@ class Load:
                 self.done += 1
                 if fault:
                     self.failures.append(fault)
+
+
+class NobodyListens(Exception):
+    """Raised when a connection is refused: nothing was sent, and a client may go elsewhere."""
+
+
+class Kept:
+    """
+    Sends requests as an HTTP client with a pool does: each thread over a connection of its own, which it keeps as long
+    as the server does.
+
+    Args:
+
+        url: Where to.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._parts = urlsplit(url)
+        self._mine = threading.local()
+        self._all: list[http.client.HTTPConnection] = []
+
+    def __enter__(self) -> Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for connection in self._all:
+            connection.close()
+
+    def post(self, body: bytes, headers: Mapping[str, str]) -> Answer:
+        """
+        POST *body*.
+
+        Raises:
+
+            NobodyListens: There is no connection to be had.
+        """
+        connection = self._connection()
+        connection.request("POST", self._parts.path, body, dict(headers))
+        response = connection.getresponse()  # closes the connection where the server says that it will
+        return Answer(response.status, dict(response.getheaders()), response.read())
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """Return this thread's connection, made anew when the server has closed it."""
+        try:
+            connection: http.client.HTTPConnection = self._mine.connection
+        except AttributeError:
+            connection = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=20)
+            self._all.append(connection)
+            self._mine.connection = connection
+        if connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
+            connection.close()
+        if connection.sock is None:
+            try:
+                connection.connect()
+            except ConnectionRefusedError:
+                threading.Event().wait(PAUSE)  # a client that asks again and again would take all the time there is
+                raise NobodyListens from None
+        return connection

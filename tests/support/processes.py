@@ -276,6 +276,7 @@ def gateway_process(
         "WEB_CONCURRENCY": str(workers),
         "MCP_GATEWAY_CONFIG": str(path),
         "MCP_GATEWAY_PROFILE": None,
+        "MCP_GATEWAY_DRAIN_S": "0",  # who waits for it says so
         **(env or {}),
     }
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]

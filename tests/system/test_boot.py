@@ -127,6 +127,19 @@ def test_a_budget_that_outlives_the_graceful_stop_is_refused(tmp_path: Path) -> 
             assert here.answers("/readyz")
 
 
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [("--keep-alive 5", "keepalive: "), ("--timeout 5", "registry.load_timeout_s: ")],
+)
+def test_a_setting_of_gunicorn_that_contradicts_the_other_times_is_refused(
+    tmp_path: Path, setting: str, named: str
+) -> None:
+    with ToolService() as service:
+        said = start_that_is_refused(tmp_path, configuration(service), env={"GUNICORN_CMD_ARGS": setting})
+    assert lines_with(said, named, "5 s"), said
+    assert "Traceback" not in said
+
+
 def test_a_tool_service_that_never_answers_does_not_hold_the_start(tmp_path: Path) -> None:
     with ToolService("silent") as silent, ToolService("alive") as alive:
         alive.add("echo", echo)

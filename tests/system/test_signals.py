@@ -1,5 +1,8 @@
+"""What signals do to a running server: it drains, ends, ends at once, or gets other workers, and loses nothing."""
+
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -7,8 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from http.client import HTTPException
 from pathlib import Path
 
-from support.processes import configuration, gateway
-from support.rpc import Answer, call
+import pytest
+from support.load import Kept, Load, NobodyListens
+from support.processes import Gateway, configuration, gateway, gateway_process
+from support.rpc import LEGACY, Answer, call, connect, envelope, read_answer, rpc
 from support.toolservice import Received, Reply, ToolService
 from support.waiting import wait_until
 
@@ -36,18 +41,195 @@ def test_sigterm_during_a_call_lets_it_be_answered_and_ends_with_0(tmp_path: Pat
             answer = pool.submit(call, here.route(), "slow")
             service.wait_for_calls("slow")
             here.signal(signal.SIGTERM)
-            wait_until(lambda: refuses(here.url), "end of listening")
+            wait_until(lambda: nobody_listens(here.url), "end of listening")
             gate.open.set()
             assert answer.result(20).text == "done"
             assert here.exit_code() == 0
 
 
-def refuses(url: str) -> bool:
+def nobody_listens(url: str) -> bool:
+    """Say whether a connection is refused; one that is taken and never answered would not be."""
     try:
-        call(url, "anything", timeout=2)
-    except (OSError, HTTPException):
+        connect(url, timeout=5).close()
+    except ConnectionRefusedError:
         return True
     return False
+
+
+def draining(here: Gateway) -> bool:
+    answer = here.get("/readyz")
+    return (answer.status, answer.json()["status"]) == (503, "draining")
+
+
+# --- draining --------------------------------------------------------------------------------------------------------
+
+
+class Echoes:
+    """Calls of a tool that echoes, over kept connections, each with a number of its own."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.answered: list[int] = []
+        self._kept = kept
+
+    def make(self, number: int) -> Answer:
+        body = envelope("tools/call", {"name": "echo", "arguments": {"n": number}})
+        try:
+            return self._kept.post(body, {"Content-Type": "application/json", "MCP-Protocol-Version": LEGACY})
+        except NobodyListens:
+            return Answer(0, {}, b"")
+
+    def fault(self, number: int, answer: Answer) -> str:
+        if not answer.status:
+            return ""
+        self.answered.append(number)
+        return "" if answer.status == 200 and answer.text == f'{{"n":{number}}}' else f"call {number}: {answer}"
+
+
+def test_sigterm_under_load_says_so_at_once_everywhere_goes_on_meanwhile_and_loses_nothing(tmp_path: Path) -> None:
+    with ToolService() as service:
+        service.add("echo", echo)
+        with (
+            gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "2"}) as here,
+            Kept(here.route()) as kept,
+        ):
+            calls = Echoes(kept)
+            with Load(calls.make, calls.fault, threads=16) as load:
+                load.wait_for_more(100)
+                here.signal(signal.SIGTERM)
+                here.wait_workers(lambda document: document["status"] == "draining", "draining worker")
+                assert draining(here)
+                load.wait_for_more(100)
+                assert here.exit_code() == 0
+            assert load.failures == []
+            received = sorted(json.loads(each.body)["n"] for each in service.calls("echo"))
+            assert received == sorted(calls.answered), "a call was made twice, or made and not answered"
+
+
+def test_a_draining_server_takes_new_connections_until_the_drain_is_over_and_then_refuses_them(tmp_path: Path) -> None:
+    gate = Gate()
+    with ToolService() as service, ThreadPoolExecutor(1) as pool:
+        service.add("slow", gate)
+        with gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "1"}) as here:
+            answer = pool.submit(call, here.route(), "slow")
+            service.wait_for_calls("slow")
+            here.signal(signal.SIGTERM)
+            wait_until(lambda: draining(here), "draining")
+            fresh = rpc(here.route(), "ping")
+            assert (fresh.result, fresh.headers["Connection"]) == ({}, "close")
+            wait_until(lambda: nobody_listens(here.url), "end of listening")
+            gate.open.set()
+            assert answer.result(20).text == "done"
+            assert here.exit_code() == 0
+
+
+def test_an_idle_kept_connection_is_told_to_close_by_the_answer_to_its_next_request(tmp_path: Path) -> None:
+    request = posted(envelope("ping"))
+    with (
+        ToolService() as service,
+        gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "3600"}) as here,
+        connect(here.url) as connection,
+    ):
+        connection.sendall(request)
+        assert read_answer(connection).headers["Connection"] == "keep-alive"
+        here.signal(signal.SIGTERM)
+        wait_until(lambda: draining(here), "draining")
+        connection.sendall(request)
+        answer = read_answer(connection)
+        assert (answer.result, answer.headers["Connection"]) == ({}, "close")
+        assert connection.recv(1) == b""
+        here.signal(signal.SIGTERM)
+
+
+def posted(body: bytes) -> bytes:
+    head = "POST /mcp/core HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return f"{head}MCP-Protocol-Version: {LEGACY}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def test_a_worker_that_is_told_alone_is_replaced_and_the_server_stays_ready(tmp_path: Path) -> None:
+    with (
+        ToolService() as service,
+        gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "3600"}) as here,
+    ):
+        one, other = here.workers()
+        os.kill(one, signal.SIGTERM)
+        wait_until(lambda: one not in here.workers(), "end of the worker")
+        assert here.answers("/readyz")
+        here.wait_ready()
+        assert other in here.workers()
+        here.signal(signal.SIGQUIT)
+        assert here.exit_code() == 0
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT,), (signal.SIGQUIT,)],
+    ids=["SIGTERM twice", "SIGINT", "SIGQUIT"],
+)
+def test_who_is_in_a_hurry_waits_neither_for_the_drain_nor_for_calls(
+    tmp_path: Path, signals: tuple[signal.Signals, ...]
+) -> None:
+    gate = Gate()
+    with ToolService() as service, ThreadPoolExecutor(1) as pool:
+        service.add("slow", gate)
+        with gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "3600"}) as here:
+            answer = pool.submit(call, here.route(), "slow")
+            service.wait_for_calls("slow")
+            *first, last = signals
+            for number in first:
+                here.signal(number)
+                wait_until(lambda: draining(here), "draining")
+            here.signal(last)
+            assert here.exit_code() == 0
+            assert outcome_of(answer) == "cut"
+
+
+def test_sigterm_is_heard_while_old_workers_still_answer_their_calls_after_sighup(tmp_path: Path) -> None:
+    gate = Gate()
+    with ToolService() as service, ThreadPoolExecutor(1) as pool:
+        service.add("slow", gate)
+        with gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "1"}) as here:
+            answer = pool.submit(call, here.route(), "slow")
+            service.wait_for_calls("slow")
+            old = here.workers()
+            here.reload()
+            wait_until(
+                lambda: len(here.workers()) == 3 and len(here.workers() & old) == 1, "old worker beside new ones"
+            )
+            new, asked = here.workers() - old, set[int]()
+            wait_until(lambda: asked.add(here.readyz()["pid"]) or new <= asked, "answer of both new workers")
+            here.signal(signal.SIGTERM)
+            wait_until(lambda: draining(here), "draining")
+            wait_until(lambda: nobody_listens(here.url), "end of listening")
+            gate.open.set()
+            assert answer.result(20).text == "done"
+            assert here.exit_code() == 0
+
+
+def test_nobody_listens_any_more_when_the_master_is_gone_and_calls_under_way_end(tmp_path: Path) -> None:
+    gate = Gate()
+    with ToolService() as service, ThreadPoolExecutor(1) as pool:
+        service.add("slow", gate)
+        with gateway(tmp_path, configuration(service)) as here:
+            answer = pool.submit(call, here.route(), "slow")
+            service.wait_for_calls("slow")
+            here.signal(signal.SIGKILL)
+            here.exit_code()
+            wait_until(lambda: nobody_listens(here.url), "end of listening")
+            gate.open.set()
+            assert answer.result(20).text == "done"
+
+
+# --- at other moments ------------------------------------------------------------------------------------------------
+
+
+def test_sigterm_while_workers_boot_does_not_wait_for_their_manifests(tmp_path: Path) -> None:
+    with ToolService() as silent:
+        silent.manifest_gate.clear()
+        config = configuration(silent, registry={"source": "config", "load_timeout_s": 59})
+        with gateway_process(tmp_path, config) as here:
+            wait_until(lambda: silent.manifest_requests, "manifest request", 60)
+            here.signal(signal.SIGTERM)
+            assert here.exit_code() == 0
 
 
 def test_a_killed_worker_is_replaced_while_the_calls_of_the_other_go_on(tmp_path: Path) -> None:

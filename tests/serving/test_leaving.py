@@ -1,0 +1,89 @@
+"""What the master makes of SIGTERM, at moments that a running server cannot be brought to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mcp_gateway.serving.leaving import Farewell, Leaving
+
+
+class Master(SimpleNamespace):
+    """As much of gunicorn's master as hears signals."""
+
+    reaped = 0
+
+    def reap_workers(self) -> None:
+        self.reaped += 1
+
+
+@pytest.fixture
+def master() -> Iterator[Any]:
+    """A master in this process, whose SIGTERM is its own again afterwards."""
+    before = signal.getsignal(signal.SIGTERM)
+    heard: list[int] = []
+    yield Master(pid=os.getpid(), reexec_pid=0, LISTENERS=["one"], heard=heard, signal=lambda n, _: heard.append(n))
+    signal.signal(signal.SIGTERM, before)
+
+
+def tell(pid: int) -> None:
+    assert threading.current_thread() is threading.main_thread()
+    os.kill(pid, signal.SIGTERM)
+
+
+def test_what_the_master_is_told_every_process_that_was_forked_from_it_sees(master: Any) -> None:
+    leaving = Leaving()
+    Farewell(master, leaving).heed()
+    assert not leaving.said
+    tell(os.getpid())
+
+    child = os.fork()
+    if child == 0:
+        os._exit(7 if leaving.said else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert master.heard == [signal.SIGTERM]
+
+
+def test_a_second_sigterm_means_at_once(master: Any) -> None:
+    Farewell(master, Leaving()).heed()
+    tell(os.getpid())
+    tell(os.getpid())
+    assert master.heard == [signal.SIGTERM, signal.SIGQUIT]
+
+
+def test_a_master_that_another_one_has_taken_the_sockets_from_ends_nothing_but_itself(master: Any) -> None:
+    leaving = Leaving()
+    master.reexec_pid = 4711
+    Farewell(master, leaving).heed()
+    tell(os.getpid())
+    assert not leaving.said
+    assert master.heard == [signal.SIGTERM]
+
+
+def test_a_worker_that_is_told_before_it_has_signals_of_its_own_ends_at_once(master: Any) -> None:
+    leaving = Leaving()
+    Farewell(master, leaving).heed()
+    child = os.fork()
+    if child == 0:
+        tell(os.getpid())
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not leaving.said
+
+
+def test_a_master_that_waits_for_workers_waits_no_longer_when_it_is_told_to_stop(master: Any) -> None:
+    Farewell(master, Leaving()).heed()
+    master.reap_workers()
+    tell(os.getpid())
+    with pytest.raises(StopIteration):
+        master.reap_workers()
+    master.LISTENERS = []  # it stops
+    master.reap_workers()
+    assert Master.reap_workers(master) is None
+    assert master.reaped == 4
