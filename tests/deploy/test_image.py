@@ -15,7 +15,7 @@ from support.toolservice import Received, Reply, ToolService
 from test_locks import pins
 
 KUBERNETES = ROOT / "deploy" / "kubernetes" / "base" / "gateway.yaml"
-COMPOSE = ROOT / "deploy" / "compose" / "gateway.yaml"
+COMPOSE = ROOT / "deploy" / "compose" / "config" / "gateway.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_the_configurations_that_are_shipped_serve_their_tools(image: Image, tmp
     with ToolService() as service:
         service.add("echo", echo)
         text = shipped.read_text("utf-8").replace(address.partition("base_url:")[2], f" {service.base_url}")
-        config = image.app / f"{shipped.parent.name}.yaml"
+        config = image.app / f"{tmp_path.name}.yaml"
         config.write_text(text, "utf-8")
         with contained(image, tmp_path / "log", {"MCP_GATEWAY_CONFIG": str(config)}) as here:
             here.wait_ready()

@@ -6,9 +6,10 @@ import contextlib
 import getpass
 import json
 import os
+import re
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from .rpc import request
 from .waiting import wait_until
 
 CONFIGURATION = ROOT / "deploy" / "nginx" / "mcp-gateway.conf"
+INSTANCES = CONFIGURATION.with_name("instances.conf")
 
 # What a distribution's nginx.conf has around conf.d/, with every path inside {folder}.
 AROUND = """
@@ -36,7 +38,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    include {folder}/mcp-gateway.conf;
+    include {folder}/conf.d/*.conf;
 }}
 """
 
@@ -47,16 +49,16 @@ class Nginx(Running):
 
     url: str
     access_log: Path
-    configuration: Path
+    instances: Path
 
     def workers(self) -> set[int]:
         """Return the process ids of its workers."""
         return {pid for pid, parent in process_table() if parent == self.pid}
 
     def reload(self, text: str) -> None:
-        """Take another configuration, and wait until no worker with the old one is left."""
+        """Take other instances, and wait until no worker with the old ones is left."""
         old = self.workers()
-        self.configuration.write_text(text, encoding="utf-8")
+        self.instances.write_text(text, encoding="utf-8")
         self.signal(signal.SIGHUP)
         wait_until(lambda: len(now := self.workers()) == len(old) and not now & old, "new workers of nginx")
 
@@ -82,31 +84,46 @@ def program() -> str:
     return found or pytest.skip("nginx is not installed")
 
 
-def configured(text: str, port: int, instances: Sequence[Gateway], access_log: Path) -> str:
-    """Return the configuration with other ports and another path, and nothing else changed."""
-    changes = {"listen 8080;": f"listen 127.0.0.1:{port};", "/var/log/nginx/mcp-gateway.log": str(access_log)}
-    for number, instance in enumerate(instances, 1):
-        changes[f"server 127.0.0.1:808{number} "] = f"server {instance.url.removeprefix('http://')} "
+def changed(text: str, changes: Mapping[str, str]) -> str:
+    """Return a configuration with other ports and paths, and nothing else changed."""
     for old, new in changes.items():
-        assert text.count(old) == 1, f"{old!r} is not once in {CONFIGURATION.name}"
+        assert text.count(old) == 1, f"{old!r} is not once in it"
         text = text.replace(old, new)
     return text
 
 
 @contextlib.contextmanager
-def nginx(folder: Path, *instances: Gateway) -> Iterator[Nginx]:
-    """Start nginx in front of *instances* and wait until it answers."""
+def nginx(folder: Path, *instances: Gateway, upstream: Path = INSTANCES) -> Iterator[Nginx]:
+    """
+    Start nginx in front of *instances* and wait until it answers.
+
+    Args:
+
+        folder: Where its files are put.
+
+        instances: The gateways, in the order in which *upstream* names them.
+
+        upstream: The file that says where the instances are.
+    """
     command = program()
     port, access_log = free_port(), folder / "access.log"
-    text = configured(CONFIGURATION.read_text(encoding="utf-8"), port, instances, access_log)
-    configuration = folder / "mcp-gateway.conf"
-    configuration.write_text(text, encoding="utf-8")
+    conf_d = folder / "conf.d"
+    conf_d.mkdir()
+    own = {"listen 8080;": f"listen 127.0.0.1:{port};", "/var/log/nginx/mcp-gateway.log": str(access_log)}
+    (conf_d / CONFIGURATION.name).write_text(changed(CONFIGURATION.read_text("utf-8"), own), "utf-8")
+    named = upstream.read_text("utf-8")
+    addresses = re.findall(r"^    server (\S+) ", named, re.MULTILINE)
+    others = {
+        f"server {address} ": f"server {instance.url.removeprefix('http://')} "
+        for address, instance in zip(addresses, instances, strict=True)
+    }
+    (conf_d / INSTANCES.name).write_text(changed(named, others), "utf-8")
     # Started by root, its workers would be nobody, who may not enter a test's folder.
     user = f"user {getpass.getuser()};" if os.geteuid() == 0 else ""
     main = folder / "nginx.conf"
     main.write_text(AROUND.format(user=user, folder=folder), encoding="utf-8")
     with running([command, "-c", str(main), "-e", str(folder / "error.log")], folder / "nginx.log") as here:
-        server = Nginx(here.process, here.log, f"http://127.0.0.1:{port}", access_log, configuration)
+        server = Nginx(here.process, here.log, f"http://127.0.0.1:{port}", access_log, conf_d / INSTANCES.name)
         wait_until(lambda: _answers(server), "answer of nginx")
         yield server
 

@@ -323,7 +323,7 @@ def test_an_instance_that_is_taken_out_first_is_ended_without_losing_a_call(tmp_
         leaving, staying = pair.instances
         with Load(lambda number: modern_call(pair.url, "echo", {"n": number}), fault_of, threads=8) as load:
             load.wait_for_more(50)
-            text = pair.front.configuration.read_text(encoding="utf-8")
+            text = pair.front.instances.read_text(encoding="utf-8")
             pair.front.reload(text.replace(f"server {address(leaving)} ", f"server {address(leaving)} down "))
             leaving.signal(signal.SIGTERM)
             assert leaving.exit_code() == 0
