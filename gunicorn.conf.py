@@ -10,7 +10,8 @@ import sys
 
 from mcp_gateway import boot
 from mcp_gateway.config.load import ConfigFaults
-from mcp_gateway.serving import limits
+from mcp_gateway.observe import logs
+from mcp_gateway.serving import limits, refusal
 from mcp_gateway.serving.leaving import Farewell
 from mcp_gateway.serving.worker import Worker, balance, leaving
 
@@ -52,7 +53,9 @@ limit_request_fields = 100
 preload_app = False  # each worker loads its own snapshot
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108  a heartbeat must not wait for a disk
 accesslog = None  # the gateway writes its own line for each exchange
+errorlog = None  # gunicorn's lines are written with the gateway's and like them
 loglevel = os.environ.get("MCP_GATEWAY_LOG_LEVEL") or "info"
+logs.configure(loglevel, as_json=_settings.as_json)
 
 
 def on_starting(server):
@@ -74,14 +77,21 @@ def on_reload(server):
     boot.again(os.environ, server.cfg)
 
 
+def pre_fork(server, worker):
+    """Give a worker a place to count."""
+    boot.seat(worker.age)
+
+
 def post_worker_init(worker):
     """Load the tools when the worker boots, before it takes its first request."""
+    refusal.told[:] = [worker.wsgi.metrics.turned_away]
     worker.wsgi.start()
 
 
 def child_exit(server, worker):
     """Let the others know that a worker is gone, killed ones too."""
     balance.leave(worker.age)
+    boot.left(worker.age)
 
 
 def worker_exit(server, worker):

@@ -17,6 +17,7 @@ from .caller import Headers
 from .config import model
 from .observe import logs
 from .observe.interaction import Sink
+from .observe.metrics import NO_METRICS, Metrics, RouteNumbers, ServiceNumbers
 from .protocol import eras, rehearsal
 from .protocol.reply import Reply
 from .registry.last_good import NOTHING_KEPT, LastGood
@@ -26,6 +27,7 @@ from .registry.snapshots import Snapshots, snapshots
 from .tools.route import Client, Route
 from .toolservice.client import ToolServiceClient
 from .web import endpoint, guard, health
+from .web import metrics as metrics_page
 from .web.checks import Policy
 from .web.console import views as console
 from .web.health import Health
@@ -37,7 +39,11 @@ USER_AGENT = f"mcp-gateway/{__version__}"
 
 
 def create_app(
-    config: model.Config, routes: Iterable[Route], look: Callable[[], Health], sinks: Sequence[Sink]
+    config: model.Config,
+    routes: Iterable[Route],
+    look: Callable[[], Health],
+    sinks: Sequence[Sink],
+    metrics: Metrics = NO_METRICS,
 ) -> Flask:
     """
     Make the Flask application that serves *routes*.
@@ -47,13 +53,16 @@ def create_app(
         look: Says how this worker is, for ``/readyz``.
 
         sinks: Get the record of each exchange.
+
+        metrics: Counts what gets no record, and has the page of ``/metrics``.
     """
     app = Flask("mcp_gateway", static_folder=None)
     app.url_map.merge_slashes = False  # a path is served as it is or not at all, never redirected to another
     server = config.server
     policy = Policy.of(config.profile, server.allowed_hosts, server.allowed_origins)
-    guard.install(app, policy)
+    guard.install(app, policy, metrics.turned_away)
     app.register_blueprint(health.blueprint(look))
+    app.register_blueprint(metrics_page.blueprint(metrics.page))
     served = {route.config.key: route for route in routes}
     for route in served.values():
         app.register_blueprint(endpoint.blueprint(route, config.limits, sinks))
@@ -89,6 +98,8 @@ class Gateway:
         store: Where snapshots are published.
 
         sinks: Get the record of each exchange.
+
+        metrics: Counts what happens in this worker, but for what its sink is told, which is one of *sinks*.
     """
 
     def __init__(
@@ -99,11 +110,13 @@ class Gateway:
         last_good: LastGood = NOTHING_KEPT,
         store: Snapshots = snapshots,
         sinks: Sequence[Sink] = (logs.write,),
+        metrics: Metrics = NO_METRICS,
     ) -> None:
         self._config = config
         self._faults = tuple(faults)
         self._store = store
         self._sinks = tuple(sinks)
+        self.metrics = metrics
         self._routes: tuple[Route, ...] = ()
         self._loader = Loader(
             config,
@@ -112,6 +125,7 @@ class Gateway:
             user_agent=USER_AGENT,
             on_routes=self._serve,
             last_good=last_good,
+            on_status=self._count,
         )
         self._serve(config.routes)
 
@@ -122,6 +136,7 @@ class Gateway:
 
     def start(self) -> None:
         """Load the tools; call it once in each worker. Returns within ``registry.load_timeout_s`` and never raises."""
+        self.metrics.started(__version__, len(self._faults))
         self._loader.start()
 
     def stop(self) -> None:
@@ -135,6 +150,20 @@ class Gateway:
         """Return how this worker is."""
         status = self._loader.status()
         return Health(status, self._warnings(status), self._loader.source_error(), self._faults)
+
+    def _count(self, status: Sequence[RouteStatus]) -> None:
+        """Have the metrics show how the routes are."""
+        routes = [
+            RouteNumbers(
+                each.route,
+                tools=len(each.snapshot.tools) if each.snapshot else 0,
+                loaded_at=each.snapshot.loaded_at.timestamp() if each.snapshot else 0.0,
+                failures=each.failures,
+                services=[ServiceNumbers(one.name, one.state, len(one.left_out)) for one in each.services],
+            )
+            for each in status
+        ]
+        self.metrics.registry(routes, error=self._loader.source_error() is not None)
 
     def _warnings(self, status: Sequence[RouteStatus]) -> dict[str, list[tuple[str, str]]]:
         configured = {route.config.key: route.config for route in self._routes}
@@ -159,7 +188,7 @@ class Gateway:
         def client(route: model.Route, service: model.ToolService) -> Client:
             known, existing = kept.get((route.key, service.name), (None, None))
             # A client is kept with its connections and its calls under way as long as its service is configured alike.
-            return existing if existing is not None and known == service else self._new_client(service)
+            return existing if existing is not None and known == service else self._new_client(route, service)
 
         self._routes = tuple(
             Route(
@@ -170,9 +199,12 @@ class Gateway:
             )
             for route in routes
         )
-        self._app = create_app(self._config, self._routes, self.health, self._sinks)
+        self._app = create_app(self._config, self._routes, self.health, self._sinks, self.metrics)
 
-    def _new_client(self, service: model.ToolService) -> ToolServiceClient:
+    def _new_client(self, route: model.Route, service: model.ToolService) -> ToolServiceClient:
         return ToolServiceClient(
-            service, max_response_bytes=self._config.limits.max_response_bytes, user_agent=USER_AGENT
+            service,
+            max_response_bytes=self._config.limits.max_response_bytes,
+            user_agent=USER_AGENT,
+            told=self.metrics.gate(route.key, service.name, service.max_in_flight),
         )

@@ -19,7 +19,8 @@ from .app import Gateway
 from .config import load
 from .config.load import ConfigFaults
 from .config.model import Config
-from .observe import logs
+from .observe import logs, metrics
+from .observe.seats import Seat, Seats
 from .protocol import eras
 from .registry.last_good import NOTHING_KEPT, LastGood
 from .timings import PRODUCTION_DRAIN_S, Given, Timings
@@ -59,6 +60,7 @@ class Settings:
     read_timeout_s: int
     write_timeout_s: int
     timings: Timings
+    as_json: bool
 
     @property
     def bind(self) -> str:
@@ -71,6 +73,12 @@ _boot: Boot | None = None
 
 _last_good: LastGood = NOTHING_KEPT
 """Where workers keep what they have read well, for those to come."""
+
+_seats: Seats | None = None
+"""Where workers count; ``None``: nowhere."""
+
+_seat: Seat | None = None
+"""Where the worker counts that is forked next; in a worker, its own."""
 
 
 def settings(environ: Mapping[str, str]) -> Settings:
@@ -104,7 +112,7 @@ def settings(environ: Mapping[str, str]) -> Settings:
     config = _boot.config if _boot else _read(environ)
     timings = _boot.timings if _boot else _timings(config, _drain_s(environ, config))
     host = environ.get("HOST") or ("127.0.0.1" if config.profile == "local" else EVERYWHERE)
-    return Settings(host, port, workers, threads, read_s, write_s, timings)
+    return Settings(host, port, workers, threads, read_s, write_s, timings, _as_json(config))
 
 
 def first(environ: Mapping[str, str], given: Given) -> None:
@@ -154,13 +162,27 @@ def gateway() -> Gateway:
     """
     config, faults = (_boot.config, _boot.faults) if _boot else (_read(os.environ), ())
     _speak(os.environ, config)
-    return Gateway(config, faults=faults, last_good=_last_good)
+    counted = metrics.of(_seat)
+    return Gateway(config, faults=faults, last_good=_last_good, sinks=(logs.write, counted.exchange), metrics=counted)
 
 
 def ready() -> None:
-    """Make the place for what workers read well; called once the master listens: a start that fails leaves nothing."""
-    global _last_good
-    _last_good = LastGood(_new_folder())
+    """Make the place for what workers leave behind, once the master listens: a start that fails leaves nothing."""
+    global _last_good, _seats
+    folder = _new_folder()
+    _last_good, _seats = LastGood(folder), None if folder is None else Seats(folder / "metrics")
+
+
+def seat(worker: int) -> None:
+    """Give the worker of that number a place to count; the master calls it before it forks one."""
+    global _seat
+    _seat = None if _seats is None else _seats.take(worker)
+
+
+def left(worker: int) -> None:
+    """Note that the worker of that number is gone, however it ended."""
+    if _seats is not None:
+        _seats.leave(worker)
 
 
 def end() -> None:
@@ -175,7 +197,7 @@ def _new_folder() -> Path | None:
     try:
         return Path(tempfile.mkdtemp(prefix="mcp-gateway-", dir=memory))
     except OSError as fault:
-        _log.warning("manifests cannot be kept for workers to come: %s", fault.strerror)
+        _log.warning("manifests cannot be kept for workers to come, and nothing is counted: %s", fault.strerror)
         return None
 
 
@@ -198,4 +220,8 @@ def _check(config: Config, timings: Timings, given: Given) -> None:
 
 
 def _speak(environ: Mapping[str, str], config: Config) -> None:
-    logs.configure(environ.get("MCP_GATEWAY_LOG_LEVEL", "info"), as_json=config.profile == "production")
+    logs.configure(environ.get("MCP_GATEWAY_LOG_LEVEL", "info"), as_json=_as_json(config))
+
+
+def _as_json(config: Config) -> bool:
+    return config.profile == "production"

@@ -54,6 +54,8 @@ class Loader:
         last_good: What earlier workers have read well.
 
         jitter: Returns a random number from 0 to 1; it spreads the workers' requests in time.
+
+        on_status: Called with what is known of each route whenever that may have changed.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Loader:
         on_routes: Callable[[tuple[Route, ...]], None],
         last_good: LastGood = NOTHING_KEPT,
         jitter: Callable[[], float] = random.random,
+        on_status: Callable[[Sequence[RouteStatus]], object] = lambda _: None,
     ) -> None:
         self._registry = config.registry
         self._max_tools = config.limits.max_tools_per_route
@@ -73,6 +76,7 @@ class Loader:
         self._user_agent = user_agent
         self._on_routes = on_routes
         self._jitter = jitter
+        self._on_status = on_status
         self._last_good = last_good
         self._source = open_source(config, versions=versions, user_agent=user_agent, last_good=last_good)
         self._source_turn = Turn()
@@ -167,6 +171,7 @@ class Loader:
         for level, line in changes(self._status, status):
             logger.log(level, "%s", line)
         self._status = status
+        self._on_status(status)
         if self._source_turn.tried and all(load.tried for load in self._loads.values()):
             self._first_round.set()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from http import HTTPStatus
 
 from gunicorn import util
@@ -12,6 +13,10 @@ from ..caller import new_id
 
 LONGEST_MESSAGE = 200
 """Characters of gunicorn's sentence that are passed on; it may quote what was sent."""
+
+
+told: list[Callable[[int], object]] = []
+"""Who is told the status of each such answer; ``gunicorn.conf.py`` fills it."""
 
 
 def refuse(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
@@ -32,6 +37,8 @@ def refuse(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None
         f"HTTP/1.1 {status_int} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\nguid: {guid}\r\nx-request-id: {new_id()}\r\n\r\n"
     )
+    for tell in told:
+        tell(status_int)
     util.write_nonblock(sock, head.encode("latin-1") + body)
 
 

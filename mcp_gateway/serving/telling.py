@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..environ import DRAINING, REPEATED
+from ..environ import DRAINING, QUEUED_S, REPEATED
 
 
-def tell(environ: dict[str, Any], headers: Iterable[tuple[str, str]], *, draining: bool) -> None:
+def tell(environ: dict[str, Any], headers: Iterable[tuple[str, str]], *, queued_s: float, draining: bool) -> None:
     """
     Write it into the environ.
 
@@ -16,8 +16,11 @@ def tell(environ: dict[str, Any], headers: Iterable[tuple[str, str]], *, drainin
 
         headers: As they came, their names in capitals.
 
+        queued_s: How long the request has waited for a thread.
+
         draining: Whether the server has been told to stop.
     """
+    environ[QUEUED_S] = queued_s
     if draining:
         environ[DRAINING] = True
     if repeated := repeats(headers):

@@ -64,17 +64,13 @@ Waiting: TypeAlias = deque[Connection]
 Readable: TypeAlias = Callable[[Connection, socket.socket], None]
 
 
-QUEUED_S = "mcp_gateway.queued_s"
-"""The variable in which the application finds how long a request has waited for a thread; ``web`` knows it too."""
-
 _create: Any = wsgi.create
 
 
 def _made(req: WholeRequest, *others: Any) -> Any:
-    """Make the response and the environment of a request as gunicorn does, and say how long it was queued."""
+    """Make the response and the environment of a request as gunicorn does, and say what else there is to know."""
     response, environ = _create(req, *others, response_class=OneWriteResponse)
-    environ[QUEUED_S] = req.queued_s
-    tell(environ, req.headers, draining=leaving.said)
+    tell(environ, req.headers, queued_s=req.queued_s, draining=leaving.said)
     return response, environ
 
 

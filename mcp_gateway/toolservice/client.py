@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..config.model import ToolService
@@ -53,13 +53,22 @@ class ToolServiceClient:
         max_response_bytes: The largest answer that is taken.
 
         user_agent: Who calls.
+
+        told: Is told 1 when a call begins, -1 when it is over.
     """
 
-    def __init__(self, service: ToolService, *, max_response_bytes: int, user_agent: str) -> None:
+    def __init__(
+        self,
+        service: ToolService,
+        *,
+        max_response_bytes: int,
+        user_agent: str,
+        told: Callable[[int], object] = lambda _: None,
+    ) -> None:
         self._timeout_s = service.timeout_s
         self._max_bytes = max_response_bytes
         self._own_headers = {"Content-Type": "application/json", "User-Agent": user_agent}
-        self._gate = Gate(service.name, service.max_in_flight)
+        self._gate = Gate(service.name, service.max_in_flight, told)
         self._http = HttpClient(
             service.base_url,
             connect_timeout_s=service.connect_timeout_s,

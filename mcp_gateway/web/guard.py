@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
@@ -24,8 +25,14 @@ _PARAMETER = re.compile(r"(?<![^\s,])mcp-param-[a-z0-9-]+(?![^\s,])")
 _EXPOSED = "guid, x-request-id, mcp-session-id"
 
 
-def install(app: Flask, policy: Policy) -> None:
-    """Put the guard before every request of *app*, and its marks on every answer."""
+def install(app: Flask, policy: Policy, turned_away: Callable[[int], object]) -> None:
+    """
+    Put the guard before every request of *app*, and its marks on every answer.
+
+    Args:
+
+        turned_away: Is told the status of each request that gets no further than this.
+    """
 
     @app.before_request
     def before() -> Response | None:
@@ -40,6 +47,7 @@ def install(app: Flask, policy: Policy) -> None:
                 raise NotFound  # werkzeug takes it for the path with one slash
             checks.check_origin(policy, headers.get("origin"))
         except HttpFault as fault:
+            turned_away(fault.status)
             return answers.refused(fault, correlate(headers))
         if _is_preflight(unrouted, headers):
             return answers.json_answer(204, b"", correlate(headers), _preflight(headers))
@@ -56,7 +64,9 @@ def install(app: Flask, policy: Policy) -> None:
 
     @app.errorhandler(HTTPException)
     def unrouted(fault: HTTPException) -> Response:
-        return answers.unrouted(fault, correlate(EnvironHeaders(request.environ)))
+        response = answers.unrouted(fault, correlate(EnvironHeaders(request.environ)))
+        turned_away(response.status_code)
+        return response
 
 
 def _is_preflight(unrouted: Exception | None, headers: EnvironHeaders) -> bool:

@@ -9,11 +9,8 @@ from typing import Any
 from gunicorn.http.errors import ParseException
 
 from ..caller import Headers
-from ..environ import REPEATED
+from ..environ import QUEUED_S, REPEATED
 from ..faults import HttpFault
-
-QUEUED_S = "mcp_gateway.queued_s"
-"""The WSGI variable in which our own server says how long the request has waited for a thread, in seconds."""
 
 NONE_REPEATED: Mapping[str, tuple[str, ...]] = {}
 

@@ -14,11 +14,10 @@ import pytest
 from road import BOTH, GUID, LEGACY, META, MODERN, Road, dumps, message, result, text
 
 from mcp_gateway.caller import Trace
+from mcp_gateway.environ import QUEUED_S
 from mcp_gateway.faults import Busy
 from mcp_gateway.observe import logs
 from mcp_gateway.observe.interaction import Interaction, hand_over
-from mcp_gateway.serving import worker
-from mcp_gateway.web.requests import QUEUED_S
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 CALL: dict[str, Any] = {"name": "core.search", "arguments": {"query": "s3cret-argument"}}
@@ -242,10 +241,6 @@ def test_the_server_says_how_long_a_request_waited_for_a_thread(road: Road) -> N
     road.request(body=b"{}")
 
     assert [record.queue_ms for record in road.seen] == [250, None]
-
-
-def test_the_server_and_the_application_have_one_name_for_that_time() -> None:
-    assert worker.QUEUED_S == QUEUED_S
 
 
 def test_a_sink_that_fails_is_told_in_the_log_and_costs_no_answer(road: Road, log: pytest.LogCaptureFixture) -> None:

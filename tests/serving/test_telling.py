@@ -10,22 +10,22 @@ from support.processes import Gateway
 from support.rpc import connect, envelope, read_answer
 from support.toolservice import ToolService
 
-from mcp_gateway.environ import DRAINING, REPEATED
+from mcp_gateway.environ import DRAINING, QUEUED_S, REPEATED
 from mcp_gateway.serving.telling import repeats, tell
 
 CALL = envelope("tools/call", {"name": "echo", "arguments": {}})
 
 
-def test_of_an_ordinary_request_there_is_nothing_to_tell() -> None:
+def test_of_an_ordinary_request_there_is_only_its_wait_to_tell() -> None:
     environ: dict[str, Any] = {}
-    tell(environ, [("HOST", "a"), ("GUID", "b")], draining=False)
-    assert environ == {}
+    tell(environ, [("HOST", "a"), ("GUID", "b")], queued_s=0.5, draining=False)
+    assert environ == {QUEUED_S: 0.5}
 
 
 def test_a_header_that_came_twice_is_told_with_its_values_and_draining_too() -> None:
     environ: dict[str, Any] = {}
-    tell(environ, [("EMPLOYEE-NO", "1"), ("HOST", "a"), ("EMPLOYEE-NO", "2")], draining=True)
-    assert environ == {DRAINING: True, REPEATED: {"HTTP_EMPLOYEE_NO": ("1", "2")}}
+    tell(environ, [("EMPLOYEE-NO", "1"), ("HOST", "a"), ("EMPLOYEE-NO", "2")], queued_s=0, draining=True)
+    assert environ == {QUEUED_S: 0, DRAINING: True, REPEATED: {"HTTP_EMPLOYEE_NO": ("1", "2")}}
 
 
 def test_each_repeated_header_has_its_values_in_the_order_in_which_they_came() -> None:
