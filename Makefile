@@ -65,11 +65,12 @@ $(VENV)/.dev: $(VENV)/.installed requirements/dev.lock
 	@scripts/make_venv.sh .cache/$* requirements/$*.lock
 	@touch $@
 
+# Without rfc3987-syntax, which the SBOM's tool asks for: jsonschema imports it, which takes each process three seconds.
 lock: .cache/uv/bin/uv ## write requirements/*.lock anew from setup.cfg; UPGRADE=1 takes the newest releases
 	$(LOCK) setup.cfg --output-file requirements/runtime.lock
 	$(LOCK) setup.cfg --extra otel --constraint requirements/runtime.lock --output-file requirements/otel.lock
 	$(LOCK) setup.cfg --extra dev --extra otel --extra openapi requirements/build.in --constraint requirements/runtime.lock \
-		--output-file requirements/dev.lock
+		--no-emit-package rfc3987-syntax --output-file requirements/dev.lock
 	$(LOCK) requirements/build.in --constraint requirements/dev.lock --output-file requirements/build.lock
 	$(LOCK) requirements/mcp-client-1.in --output-file requirements/mcp-client-1.lock
 	$(LOCK) requirements/mcp-client-2.in --output-file requirements/mcp-client-2.lock
