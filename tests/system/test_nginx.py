@@ -60,7 +60,7 @@ def big(received: Received) -> Reply:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Pair]:
+def started(folder: Path, **more: str) -> Iterator[Pair]:
     gate = threading.Event()
 
     def held(received: Received) -> Reply:
@@ -72,7 +72,7 @@ def started(folder: Path) -> Iterator[Pair]:
             service.add(name, handler)
         # In production the log is JSON, and any Host is served, as behind a proxy it has to be.
         config = configuration(profile="production", routes=[route("core", service)])
-        env = {"GUNICORN_THREADS": str(THREADS)}
+        env = {"GUNICORN_THREADS": str(THREADS), **more}
         with (
             gateway(folder, config, workers=1, env=env, name="first") as first,
             gateway(folder, config, workers=1, env=env, name="second") as second,
@@ -330,6 +330,21 @@ def test_an_instance_that_is_taken_out_first_is_ended_without_losing_a_call(tmp_
             load.wait_for_more(50)
         assert load.failures == []
         assert pair.instance(modern_call(pair.url, "echo", {})) == address(staying)
+
+
+def test_an_instance_that_is_told_to_stop_under_load_drains_and_costs_no_call(tmp_path: Path) -> None:
+    with started(tmp_path, MCP_GATEWAY_DRAIN_S="2") as pair:
+        leaving, staying = pair.instances
+        with Load(lambda number: modern_call(pair.url, "echo", {"n": number}), fault_of, threads=8) as load:
+            load.wait_for_more(100)
+            leaving.signal(signal.SIGTERM)
+            wait_until(lambda: leaving.readyz()["status"] == "draining", "draining")
+            assert leaving.exit_code() == 0
+            load.wait_for_more(100)
+        assert load.failures == []
+        made = [received.body for received in pair.service.calls("echo")]
+        assert len(made) == len(set(made)) == load.done
+        assert pair.instance(modern_call(pair.url, "echo", {})).rpartition(" ")[2] == address(staying)
 
 
 def fault_of(number: int, answer: Answer) -> str:

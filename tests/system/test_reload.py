@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.load import Load
+from support.load import Kept, Load
 from support.processes import Gateway, configuration, gateway, route
-from support.rpc import Answer, call, rpc
+from support.rpc import LEGACY, Answer, call, envelope, rpc
 from support.toolservice import Received, Reply, ToolService
 
 ENOUGH = 40
@@ -51,6 +51,26 @@ def test_sighup_under_load_gives_every_worker_the_new_manifest_and_loses_no_call
                 load.wait_for_more(ENOUGH)
             assert load.failures == []
             assert len(service.calls("echo")) == load.done
+
+
+def test_sighup_again_and_again_costs_clients_that_keep_their_connections_no_call(tmp_path: Path) -> None:
+    def make(number: int) -> Answer:
+        body = envelope("tools/call", {"name": "echo", "arguments": {"number": number}})
+        return kept.post(body, {"Content-Type": "application/json", "MCP-Protocol-Version": LEGACY})
+
+    with ToolService() as service:
+        service.add("echo", echo)
+        with gateway(tmp_path, configuration(service)) as here, Kept(here.route()) as kept:
+            with Load(make, fault_of_echo, threads=16) as load:
+                for _ in range(3):
+                    old = here.workers()
+                    load.wait_for_more(ENOUGH)
+                    here.reload()
+                    here.wait_replaced(old)
+                load.wait_for_more(ENOUGH)
+            assert load.failures == []
+            made = [received.body for received in service.calls("echo")]
+            assert len(made) == len(set(made)) == load.done
 
 
 def test_sighup_brings_a_changed_configuration_into_force(tmp_path: Path) -> None:
