@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..sample_tool_service import main as sample
 from . import call, capacity, check, curl, manifest, serve, terminal, tools
+from .doctor import command as doctor
 from .terminal import Failed
 
 FAILED = 1
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"mcp-gateway {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for command in (serve, check, manifest, tools, call, curl, capacity):
+    for command in (serve, check, manifest, tools, call, curl, doctor, capacity):
         command.add(commands)
     # For the list of commands alone: it has a parser of its own.
     commands.add_parser(_SAMPLE, help="run a Tool Service to try the gateway with", add_help=False)

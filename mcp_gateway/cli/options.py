@@ -93,6 +93,20 @@ def add_gateway(command: argparse.ArgumentParser, *, waits: bool = True) -> None
         "whole URL of the route, for which no configuration is read (default: HOST and PORT of the environment, else "
         "http://127.0.0.1:8080)",
     )
+    add_caller(command)
+    command.add_argument("--ca-bundle", type=Path, metavar="FILE", help="certificates to trust for an https URL")
+    if waits:
+        command.add_argument(
+            "--timeout",
+            type=seconds,
+            default=LONGEST_CALL_S,
+            metavar="S",
+            help="seconds that an answer may take in all (default: %(default)g)",
+        )
+
+
+def add_caller(command: argparse.ArgumentParser) -> None:
+    """Add the options that say how the caller speaks."""
     command.add_argument(
         "--protocol",
         choices=wire.PROTOCOLS,
@@ -106,15 +120,6 @@ def add_gateway(command: argparse.ArgumentParser, *, waits: bool = True) -> None
         metavar="'NAME: VALUE'",
         help="send this header too; may be given several times",
     )
-    command.add_argument("--ca-bundle", type=Path, metavar="FILE", help="certificates to trust for an https URL")
-    if waits:
-        command.add_argument(
-            "--timeout",
-            type=seconds,
-            default=LONGEST_CALL_S,
-            metavar="S",
-            help="seconds that an answer may take in all (default: %(default)g)",
-        )
 
 
 def add_call(command: argparse.ArgumentParser) -> None:

@@ -98,12 +98,27 @@ def find(options: argparse.Namespace) -> Target:
         return _target(options, options.url, wire.PROTOCOLS)
     if options.url and options.route.startswith("/"):
         return _target(options, options.url.rstrip("/") + options.route, wire.PROTOCOLS)
-    routes = configured(shared.read_config(options))
+    return _of_route(options, named(options.route, configured(shared.read_config(options))))
+
+
+def named(name: str, routes: Sequence[Route]) -> Route:
+    """
+    Return the route with that key or public path.
+
+    Raises:
+
+        Failed: There is none.
+    """
     for route in routes:
-        if options.route in (route.key, route.public_path):
-            return _of_route(options, route)
+        if name in (route.key, route.public_path):
+            return route
     known = ", ".join(f"{route.key} ({route.public_path})" for route in routes)
-    raise Failed(f"unknown route {options.route!r}; there are: {known}", status=2)
+    raise Failed(f"unknown route {name!r}; there are: {known}", status=2)
+
+
+def preferred(served: Sequence[str]) -> str:
+    """Return the version that is spoken to a route which serves these, unless another is asked for."""
+    return next(version for version in wire.PROTOCOLS if version in served)
 
 
 def find_all(options: argparse.Namespace) -> list[Target]:
@@ -157,9 +172,8 @@ def _target(options: argparse.Namespace, url: str, served: Sequence[str]) -> Tar
         url = shared.address(url)
     except argparse.ArgumentTypeError as fault:  # out of HOST and PORT, or a path that the user made up
         raise Failed(str(fault), status=2) from None
-    preferred = next(version for version in wire.PROTOCOLS if version in served)
     headers = {header.name: header.value for header in options.header}
-    return Target(url, options.protocol or preferred, headers, options.ca_bundle)
+    return Target(url, options.protocol or preferred(served), headers, options.ca_bundle)
 
 
 def _has_path(url: str) -> bool:

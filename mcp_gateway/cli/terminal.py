@@ -24,6 +24,35 @@ class Failed(Exception):
         self.status = status
 
 
+class Style:
+    """
+    Colours, where they are seen.
+
+    Args:
+
+        coloured: Whether to use any.
+    """
+
+    GOOD = "32"
+    DOUBTFUL = "33"
+    BAD = "1;31"
+    FAINT = "2"
+    STRONG = "1"
+
+    def __init__(self, coloured: bool) -> None:
+        self._coloured = coloured
+
+    @classmethod
+    def of_output(cls) -> Style:
+        """Return what standard output is good for: colours on a terminal alone, and none where ``NO_COLOR`` is set."""
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return cls(sys.stdout.isatty() and not plain)
+
+    def of(self, kind: str, text: str) -> str:
+        """Return *text* as one of the kinds above."""
+        return f"\x1b[{kind}m{text}\x1b[0m" if self._coloured else text
+
+
 def speak_utf8() -> None:
     """Write UTF-8 whatever the locale says; bytes of an argument that were no text are shown escaped."""
     for stream in (sys.stdout, sys.stderr):

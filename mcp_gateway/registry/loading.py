@@ -73,16 +73,16 @@ class ServiceLoad:
     text_hash: bytes | None = None
     _client: HttpClient | None = None
 
-    def client(self, user_agent: str) -> HttpClient:
+    def client(self, user_agent: str, connect: Callable[..., HttpClient] = HttpClient) -> HttpClient:
         """
-        Return the client for its manifest, always the same.
+        Return the client for its manifest, always the same, which *connect* has made.
 
         Raises:
 
             OSError: The service's ``ca_bundle`` cannot be used.
         """
         if self._client is None:
-            self._client = HttpClient(
+            self._client = connect(
                 self.service.base_url,
                 connect_timeout_s=self.service.connect_timeout_s,
                 pool_size=1,

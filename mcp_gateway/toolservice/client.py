@@ -55,6 +55,8 @@ class ToolServiceClient:
         user_agent: Who calls.
 
         told: Is told 1 when a call begins, -1 when it is over.
+
+        connect: Makes its connections.
     """
 
     def __init__(
@@ -64,12 +66,13 @@ class ToolServiceClient:
         max_response_bytes: int,
         user_agent: str,
         told: Callable[[int], object] = lambda _: None,
+        connect: Callable[..., HttpClient] = HttpClient,
     ) -> None:
         self._timeout_s = service.timeout_s
         self._max_bytes = max_response_bytes
         self._own_headers = {"Content-Type": "application/json", "User-Agent": user_agent}
         self._gate = Gate(service.name, service.max_in_flight, told)
-        self._http = HttpClient(
+        self._http = connect(
             service.base_url,
             connect_timeout_s=service.connect_timeout_s,
             pool_size=service.max_in_flight,

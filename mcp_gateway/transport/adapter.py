@@ -112,7 +112,7 @@ class ServiceAdapter(BaseAdapter):
             ValueError: The request is none that HTTP allows, or the answer's head none that is taken.
         """
         asked = cast(ServiceRequest, request)
-        sent = self._written(asked)
+        sent = self.written(asked)
         connection = self._pool.take(asked.exchange)
         try:
             head = connection.ask(sent, asked.exchange)
@@ -129,6 +129,13 @@ class ServiceAdapter(BaseAdapter):
         """Close the connections at rest; those in use are closed when their exchange ends."""
         self._pool.close()
 
-    def _written(self, request: ServiceRequest) -> bytes:
+    def written(self, request: ServiceRequest) -> bytes:
+        """
+        Return the bytes that a request goes out as.
+
+        Raises:
+
+            ForbiddenHeader: HTTP forbids one of its headers.
+        """
         target = wire.request_target(request.url.removeprefix(self._origin))
         return wire.request_head(request.method, target, self._host, request.headers) + (request.body or b"")

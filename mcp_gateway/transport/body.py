@@ -67,10 +67,12 @@ class Body:
         if self._closed:
             return
         self._closed = True
-        if self._exchange.settled and self._keeps and self._has_ended() and self._connection.is_clean():
+        if not (self._exchange.settled and self._keeps and self._has_ended()):
+            self._connection.close()
+        elif self._connection.is_clean() and not self._is_followed():
             self._pool.put_back(self._connection)
         else:
-            self._connection.close()
+            self._pool.give_up(self._connection)
 
     def _read_chunks(self, chunks: Chunks, amt: int) -> bytes:
         piece = b""
@@ -85,6 +87,7 @@ class Body:
         return piece
 
     def _has_ended(self) -> bool:
-        if self._chunks is not None:
-            return self._chunks.ended and not self._chunks.behind
-        return self.length_remaining == 0
+        return self.length_remaining == 0 if self._chunks is None else self._chunks.ended
+
+    def _is_followed(self) -> bool:
+        return self._chunks is not None and bool(self._chunks.behind)

@@ -20,6 +20,7 @@ from ..deadline import Deadline
 from . import decoding
 from .adapter import ServiceAdapter, ServiceRequest
 from .answer import Answer, Delivery, Reason, Unanswered
+from .approach import Approach
 from .exchange import Exchange
 from .names import HostAddresses
 from .pool import Pool
@@ -84,7 +85,7 @@ class HttpClient:
         self._headers = [
             (name.lower(), name, value) for name, value in {"Accept-Encoding": "identity", **headers}.items()
         ]
-        pool = Pool(
+        self._pool = Pool(
             addresses or HostAddresses(host, port),
             host=host.rstrip("."),  # no certificate has it
             tls=_tls_context(ca_bundle) if url.scheme == "https" else None,
@@ -93,7 +94,7 @@ class HttpClient:
             idle_limit_s=idle_limit_s,
         )
         default = f":{_DEFAULT_PORTS[url.scheme]}"
-        self._adapter = ServiceAdapter(pool, origin=origin, host=authority.removesuffix(default))
+        self._adapter = ServiceAdapter(self._pool, origin=origin, host=authority.removesuffix(default))
 
     def send(
         self,
@@ -128,7 +129,7 @@ class HttpClient:
         """
         exchange = Exchange(deadline)
         try:
-            request = ServiceRequest(method, self._base_url + path, self._merged(headers, body), body, exchange)
+            request = self._request(method, path, headers, body, exchange)
             with self._adapter.send(request, stream=True) as response:
                 answer = _answer(response, max_bytes)
                 exchange.settled = True
@@ -136,9 +137,27 @@ class HttpClient:
         except FOREIGN as fault:
             raise translate(fault, exchange) from fault
 
+    def written(self, method: str, path: str, *, headers: Mapping[str, str], body: bytes | None) -> bytes:
+        """Return the very bytes that ``send`` would put on the wire; the headers are those that HTTP allows."""
+        return self._adapter.written(self._request(method, path, headers, body, Exchange(Deadline(0))))
+
+    def approach(self, exchange: Exchange) -> Approach:
+        """Return the way to a connection of its own, for whoever wants to see each step of it."""
+        return self._pool.approach(exchange)
+
+    @property
+    def surplus(self) -> int:
+        """On how many connections more came than was asked for, which made them useless."""
+        return self._pool.surplus
+
     def close(self) -> None:
         """Close the connections at rest; those in use are closed when their exchange ends."""
         self._adapter.close()
+
+    def _request(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, exchange: Exchange
+    ) -> ServiceRequest:
+        return ServiceRequest(method, self._base_url + path, self._merged(headers, body), body, exchange)
 
     def _merged(self, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]:
         names = {name.lower() for name in headers}

@@ -8,10 +8,10 @@ import weakref
 from collections import deque
 
 from .answer import Delivery, Reason, Unanswered
+from .approach import Approach
 from .connection import Connection
-from .exchange import Exchange, Phase
+from .exchange import Exchange
 from .names import HostAddresses
-from .sockets import dial, secure
 
 
 class Pool:
@@ -31,6 +31,8 @@ class Pool:
         connect_timeout_s: What look-up, connect and TLS handshake may take together.
 
         idle_limit_s: How long a connection may have rested and still be used again; 0: none is.
+
+    ``surplus`` counts the connections on which more came than was asked for.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Pool:
         self._resting: deque[Connection] = deque()
         weakref.finalize(self, _close_all, self._resting)  # whoever drops a pool need not close it
         self._closed = False
+        self.surplus = 0
 
     def take(self, exchange: Exchange) -> Connection:
         """
@@ -82,6 +85,11 @@ class Pool:
         if self._closed:
             self.close()
 
+    def give_up(self, connection: Connection) -> None:
+        """Close a connection on which more came than was asked for, and count it."""
+        self.surplus += 1
+        connection.close()
+
     def close(self) -> None:
         """Close the connections at rest, and from now on each that is put back."""
         self._closed = True
@@ -103,15 +111,20 @@ class Pool:
     def _is_fresh(self, connection: Connection) -> bool:
         return time.monotonic() - connection.rested_since < self._idle_limit_s
 
+    def approach(self, exchange: Exchange) -> Approach:
+        """Return the way to a new connection, of which no step has been taken."""
+        return Approach(
+            self._addresses,
+            host=self._host,
+            tls=self._tls,
+            exchange=exchange,
+            connect_timeout_s=self._connect_timeout_s,
+        )
+
     def _connect(self, exchange: Exchange) -> Connection:
-        deadline = exchange.deadline.within(self._connect_timeout_s)
-        addresses = self._addresses.get(deadline)
-        exchange.phase = Phase.CONNECTING
-        sock = dial(addresses, deadline)
-        if self._tls is not None:
-            exchange.phase = Phase.SECURING
-            sock = secure(sock, self._tls, self._host, deadline)
-        return Connection(sock)
+        approach = self.approach(exchange)
+        sock = approach.connect(approach.look_up())
+        return Connection(sock if approach.tls is None else approach.secure(sock, approach.tls))
 
 
 def _pop(resting: deque[Connection]) -> Connection | None:
