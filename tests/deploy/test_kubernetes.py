@@ -15,6 +15,7 @@ from support.processes import ROOT
 
 from mcp_gateway.config import load
 from mcp_gateway.config.model import Config
+from mcp_gateway.observe import declared
 from mcp_gateway.protocol import eras
 from mcp_gateway.timings import PRODUCTION_DRAIN_S, Timings
 
@@ -284,3 +285,28 @@ def test_an_overlay_of_ones_own_brings_its_own_configuration(overlay: Path, tmp_
     manifests = build(tmp_path)
     assert only(manifests, "ConfigMap")["data"] == {"gateway.yaml": "profile: production\n"}
     assert only(manifests, "Namespace")["metadata"]["name"] == "tools"
+
+
+def test_calls_under_way_scale_at_a_share_of_the_places_that_a_pod_has(tmp_path: Path) -> None:
+    manifests = with_components(tmp_path, HERE / "components" / "scale-on-calls")
+    cpu, calls = only(manifests, "HorizontalPodAutoscaler")["spec"]["metrics"]
+    assert (cpu["type"], calls["type"]) == ("Resource", "Pods")
+    assert calls["pods"]["metric"]["name"] == declared.IN_FLIGHT.name
+    (container,) = only(manifests, "Deployment")["spec"]["template"]["spec"]["containers"]
+    (service,) = config_of(manifests, tmp_path).routes[0].tool_services
+    places = int(environment(container)["WEB_CONCURRENCY"]) * service.max_in_flight
+    assert int(calls["pods"]["target"]["averageValue"]) == int(0.6 * places)
+
+
+def test_the_overlay_of_the_readme_builds(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```yaml\n(apiVersion.*?)```", (HERE / "README.md").read_text("utf-8"), re.DOTALL)
+    written = "../mcp-gateway/deploy/kubernetes/overlays/behind-ingress"
+    assert written in text
+    real = os.path.relpath(HERE / "overlays" / "behind-ingress", tmp_path)
+    (tmp_path / "kustomization.yaml").write_text(text.replace(written, real), "utf-8")
+    (tmp_path / "gateway.yaml").write_text("profile: production\n", "utf-8")
+    manifests = build(tmp_path)
+    (container,) = only(manifests, "Deployment")["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.internal/tools/mcp-gateway:0.1.0"
+    ingress = only(manifests, "Ingress")["spec"]
+    assert (ingress["rules"][0]["host"], ingress["tls"][0]["hosts"]) == ("tools.internal", ["tools.internal"])
