@@ -11,10 +11,12 @@ LOCK := .cache/uv/bin/uv pip compile --quiet --universal --python-version 3.11 -
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench sbom venv lint types lock clean
+.PHONY: help install run test bench sbom venv lint types lock clean
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s  %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s  %s\n", $$1, $$2}' Makefile
+
+install: $(VENV)/.installed ## the gateway and its command line in .venv, and nothing else
 
 run: $(VENV)/.installed ## start the sample Tool Service and the gateway; Ctrl-C ends both
 	@$(PY) scripts/run.py
