@@ -12,6 +12,7 @@ from .approach import Approach
 from .connection import Connection
 from .exchange import Exchange
 from .names import HostAddresses
+from .sweeper import SWEEPER
 
 
 class Pool:
@@ -32,7 +33,7 @@ class Pool:
 
         idle_limit_s: How long a connection may have rested and still be used again; 0: none is.
 
-    ``surplus`` counts the connections on which more came than was asked for.
+    ``surplus`` counts the connections on which more came than was asked for; ``watched`` belongs to the sweeper.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Pool:
         self._resting: deque[Connection] = deque()
         weakref.finalize(self, _close_all, self._resting)  # whoever drops a pool need not close it
         self._closed = False
+        self.watched = False
         self.surplus = 0
 
     def take(self, exchange: Exchange) -> Connection:
@@ -81,9 +83,11 @@ class Pool:
             return
         connection.rested_since = time.monotonic()
         self._resting.append(connection)
-        self._drop_stale()
+        self.drop_stale()
         if self._closed:
             self.close()
+        elif not self.watched:
+            SWEEPER.watch(self)
 
     def give_up(self, connection: Connection) -> None:
         """Close a connection on which more came than was asked for, and count it."""
@@ -95,9 +99,9 @@ class Pool:
         self._closed = True
         _close_all(self._resting)
 
-    def _drop_stale(self) -> None:
+    def drop_stale(self) -> bool:
         """
-        Close what has rested too long, which a burst of calls left behind and nobody would take again.
+        Close what has rested too long, which nobody would take again; return whether something still rests.
 
         The one that has rested longest stands first. Another thread may take that between the look and the grip: then
         the next one is closed, early and without harm.
@@ -106,7 +110,8 @@ class Pool:
             while not self._is_fresh(self._resting[0]):
                 self._resting.popleft().close()
         except IndexError:
-            pass  # none is left
+            return False
+        return True
 
     def _is_fresh(self, connection: Connection) -> bool:
         return time.monotonic() - connection.rested_since < self._idle_limit_s

@@ -151,6 +151,19 @@ def test_a_connection_that_a_burst_left_behind_is_closed_while_calls_go_on(serve
     peer.wait_finished(1)
 
 
+def test_a_connection_that_rests_too_long_is_closed_though_nobody_calls_any_more(
+    serve: Serve, connect: Connect
+) -> None:
+    peer = serve(good)
+    client = connect(peer, idle_limit_s=0.2)
+
+    post(client)
+    peer.wait_finished(1)
+
+    assert post(client, b"2").body == b"2"
+    assert peer.connections == 2
+
+
 def test_a_connection_in_use_when_its_client_is_closed_serves_its_call_to_the_end(
     serve: Serve, connect: Connect
 ) -> None:
