@@ -11,7 +11,7 @@ LOCK := .cache/uv/bin/uv pip compile --quiet --universal --python-version 3.11 -
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help install run test bench sbom venv lint types lock clean
+.PHONY: help install run test bench faults sbom venv lint types lock clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s  %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,9 @@ test: $(VENV)/.dev $(CLIENTS:=/.made) ## everything: style, types, import contra
 
 bench: $(VENV)/.installed ## what a call costs beside a bare passthrough (Linux); ARGS='--scenarios fast --connections 64'
 	@$(PY) -m bench.run $(ARGS)
+
+faults: $(VENV)/.installed ## a real gateway under load while things go wrong, fault by fault (Linux); ARGS='--quick --only sighup'
+	@$(PY) -m faults.run $(ARGS)
 
 sbom: $(VENV)/.dev ## what the image is made of, for auditors (CycloneDX); LOCK_OF=otel for the image with traces
 	@$(PY) scripts/sbom.py requirements/$(or $(LOCK_OF),runtime).lock build/mcp-gateway.cdx.json

@@ -1,0 +1,1 @@
+"""The fault suite: a real gateway under load while something goes wrong, fault by fault. See README.md."""
