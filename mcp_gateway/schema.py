@@ -44,7 +44,20 @@ _PLAIN_NAME = re.compile(r"[\w$-]+")
 
 
 class BadSchema(ValueError):
-    """Raised when a JSON Schema cannot be used; the message is a short sentence that says where and why."""
+    """
+    Raised when a JSON Schema cannot be used; the message says where and why.
+
+    Args:
+
+        reason: Why, as a clause.
+
+        place: Where in the schema, e.g. ``properties.limit.type``; empty: the schema as a whole.
+    """
+
+    def __init__(self, reason: str, place: str = "") -> None:
+        super().__init__(f"{place}: {reason}" if place else reason)
+        self.reason = reason
+        self.place = place
 
 
 class Schema:
@@ -91,7 +104,7 @@ def compile(text: bytes | str) -> Schema:
         raise BadSchema("it must be a JSON object")
     dialect = schema.get("$schema", DIALECTS[0])
     if not isinstance(dialect, str) or dialect.removesuffix("#") not in DIALECTS:
-        raise BadSchema("$schema: only the dialects 2020-12, 2019-09 and draft-07 are supported")
+        raise BadSchema("only the dialects 2020-12, 2019-09 and draft-07 are supported", "$schema")
     for place, part in subschemas(schema):
         if isinstance(part, dict):
             _check_references(place, part)
@@ -101,7 +114,7 @@ def compile(text: bytes | str) -> Schema:
             jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=_PATTERNS)
         )
     except ValidationError as fault:
-        raise BadSchema(_why_refused(fault)) from None
+        raise _refused(fault, schema) from None
     except ValueError:
         raise BadSchema("it is nested deeper than the schema engine reads (255 levels)") from None
 
@@ -141,7 +154,7 @@ def _check_references(place: str, schema: dict[str, Any]) -> None:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         target = schema.get(keyword)
         if isinstance(target, str) and not target.startswith("#"):
-            raise BadSchema(f"{step(place, keyword)}: '{_cut(target, 100)}' leaves the document and is never fetched")
+            raise BadSchema(f"'{_cut(target, 100)}' leaves the document and is never fetched", step(place, keyword))
 
 
 def _name_strangers(schema: dict[str, Any]) -> None:
@@ -150,12 +163,30 @@ def _name_strangers(schema: dict[str, Any]) -> None:
         schema.setdefault("properties", {})
 
 
-def _why_refused(fault: ValidationError) -> str:
+def _refused(fault: ValidationError, schema: Any) -> BadSchema:
+    """Return in words, and with its place, why the engine takes no such schema."""
     where = _path(fault)
-    message = _cut(fault.message)
-    if fault.kind.name == "format":
-        message = f"{message}: it is no ECMA-262 regular expression"
-    return f"{where}: {message}" if where else message
+    if isinstance(fault.kind, ValidationErrorKind.Referencing):
+        return BadSchema(*_lost_reference(fault.message, schema))
+    if isinstance(fault.kind, ValidationErrorKind.Format):
+        return BadSchema("is no ECMA-262 regular expression", where)
+    if where.rpartition(".")[2] == "type":
+        return BadSchema(f"must be one of {', '.join(_TYPES)}, or a list of them", where)
+    return BadSchema(_rule(fault, "it"), where)
+
+
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+_QUOTED = re.compile(r"'(.*)'", re.DOTALL)
+
+
+def _lost_reference(message: str, schema: Any) -> tuple[str, str]:
+    """Return why a reference leads nowhere, and where it stands; the engine says only what it looked for."""
+    wanted = _QUOTED.search(message)
+    for place, part in subschemas(schema):
+        reference = part.get("$ref") if isinstance(part, dict) else None
+        if wanted and isinstance(reference, str) and reference.removeprefix("#") == wanted[1]:
+            return f"'{_cut(reference, 100)}' does not exist in the schema", step(place, "$ref")
+    return _cut(message), ""
 
 
 # --- violations in words ---------------------------------------------------------------------------------------------

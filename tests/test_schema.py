@@ -231,7 +231,9 @@ def test_an_integer_too_long_for_the_engine_to_write_is_still_held_to_the_schema
         ('{"properties": {"a": {"items": {"$ref": "other.json"}}}}', r"^properties.a.items.\$ref: 'other.json'"),
         ('{"$ref": "https://json-schema.org/draft/2020-12/schema"}', "leaves the document"),
         ('{"$dynamicRef": "http://x/#y"}', r"\$dynamicRef: .*leaves the document"),
-        ('{"$ref": "#/$defs/nowhere"}', "does not exist"),
+        ('{"$ref": "#/$defs/nowhere"}', r"^\$ref: '#/\$defs/nowhere' does not exist"),
+        ('{"$ref": "#/a%20b"}', "does not exist"),
+        ('{"properties": {"a": true, "b": {"$ref": "#anchor"}}}', r"^properties.b.\$ref: '#anchor' does not exist"),
         ('{"minimum": "1"}', "^minimum: "),
     ],
 )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping
 
+from .. import boot
 from ..config.model import Config, Route
 from ..protocol import eras
 from ..registry.loader import Loader
 from ..registry.snapshot import RouteStatus, ServiceReport, Tool
 from ..registry.snapshots import Snapshots
 from ..registry.source import SourceFault
+from . import explained
 from . import options as shared
 from .target import USER_AGENT
 from .terminal import Failed, one_line
@@ -40,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     """
     config = shared.read_config(options)
     print(f"{shared.config_path(options)}: no faults (profile {config.profile})")
+    for warning in boot.warnings(os.environ, config):
+        print(f"warning: {warning}")
     if options.fetch:
         return _fetch(config)
     for route in config.routes:
@@ -91,10 +96,10 @@ def _of_service(report: ServiceReport, tools: list[Tool], route: Route) -> Itera
     yield f"  Tool Service {report.name}: {report.state}, {len(tools)} tool{'' if len(tools) == 1 else 's'}"
     if report.error:
         yield f"    FAULT: {report.error}"
+        yield f"      'mcp-gateway doctor {route.key}' says at which step, and whose fault that is"
     for tool in tools:
         yield f"    {tool.name}"
     for left in report.left_out:
-        yield f"    LEFT OUT: {left.tool}: {left.place}: {left.reason}"
+        yield from (f"    {line}" for line in explained.left_out(left))
     for tool in tools:
-        for warning in eras.warnings(tool, route):
-            yield f"    warning: {tool.name}: {warning}"
+        yield from (f"    {line}" for line in explained.warnings(tool.name, eras.warnings(tool, route)))

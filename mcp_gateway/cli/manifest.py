@@ -19,6 +19,7 @@ from ..openapi.faults import Unusable
 from ..registry import manifest
 from ..registry.manifest import ManifestFault
 from ..registry.snapshot import Manifest
+from . import explained
 from . import options as shared
 from .terminal import Failed, note, one_line
 
@@ -225,8 +226,10 @@ def check(options: argparse.Namespace) -> int:
 
 def _report(loaded: Manifest) -> Iterator[str]:
     yield from (f"  {tool.name}" for tool in loaded.tools)
-    yield from (f"  LEFT OUT: {left.tool}: {left.place}: {left.reason}" for left in loaded.left_out)
-    yield from (f"  warning: {tool.name}: {warning}" for tool in loaded.tools for warning in tool.warnings)
+    for left in loaded.left_out:
+        yield from (f"  {line}" for line in explained.left_out(left))
+    for tool in loaded.tools:
+        yield from (f"  {line}" for line in explained.warnings(tool.name, tool.warnings))
 
 
 def schema(_: argparse.Namespace) -> int:

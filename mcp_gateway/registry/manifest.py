@@ -26,6 +26,7 @@ from .. import jsontext
 from ..jsontext import Fragment
 from ..schema import BadSchema, Schema, step, subschemas
 from ..schema import compile as compile_schema
+from .findings import writing_verb
 from .snapshot import LeftOut, Manifest, MirroredHeader, Tool
 
 PUBLISHED_SCHEMA = resources.files(__package__).joinpath("manifest-v1.schema.json").read_bytes()
@@ -202,7 +203,8 @@ def _read_tool(entry: Mapping[str, Any], fragment: Fragment, place: str, service
             try:
                 schemas[field] = compile_schema(bytes(shown[field]))
             except BadSchema as fault:
-                faults.append(_Fault(f"{place}.{field}", str(fault)))
+                where = f".{fault.place}" if fault.place else ""
+                faults.append(_Fault(f"{place}.{field}{where}", fault.reason))
     mirrored, mark_faults = _read_marks(entry["inputSchema"], f"{place}.inputSchema")
     faults += mark_faults
     if faults:
@@ -297,3 +299,13 @@ def _warnings(entry: Mapping[str, Any]) -> Iterator[str]:
     if silent := [step("", name) for name, part in properties.items() if not part.get("description")]:
         more = f" and {len(silent) - MAX_REASONS} more" if len(silent) > MAX_REASONS else ""
         yield f"inputSchema.properties without a description: {', '.join(silent[:MAX_REASONS])}{more}"
+    if entry.get("annotations", {}).get("readOnlyHint") is True:
+        yield from _contradictions(entry)
+
+
+def _contradictions(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what speaks against a tool's own word that it only reads."""
+    if entry["annotations"].get("destructiveHint") is True:
+        yield "annotations.readOnlyHint is true and so is destructiveHint: it cannot only read and destroy"
+    elif verb := writing_verb(entry["name"]):
+        yield f"annotations.readOnlyHint is true and the name says that it does more than read: {verb}"

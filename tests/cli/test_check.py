@@ -37,6 +37,15 @@ def test_a_configuration_without_faults_is_said_to_be_so_with_a_line_for_each_ro
     ]
 
 
+def test_services_that_could_hold_every_thread_together_are_a_warning_and_no_fault(
+    gateway: Running, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUNICORN_THREADS", "48")
+    ran = cli("check")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.splitlines()[1].startswith("warning: routes: all max_in_flight together are 48, and a worker has 48")
+
+
 def test_every_fault_is_a_line_and_the_last_line_counts_them(cli: Cli, configure: Configure) -> None:
     path = configure({"profile": "x", "routes": [{"key": "A", "public_path": "/mcp/a", "tool_services": []}]})
     ran = cli("check")
@@ -82,6 +91,20 @@ def test_a_tool_that_is_left_out_is_told_with_its_place_and_its_reason(cli: Cli,
     assert left == '    LEFT OUT: bad: tools[1].inputSchema.properties["\\x9b2J"]: must be an object'
 
 
+def test_a_fault_is_told_with_its_place_with_why_it_is_one_and_with_how_to_mend_it(
+    cli: Cli, configure: Configure
+) -> None:
+    with ToolService() as service:
+        service.add("bad", answer, described(limit={"type": "int"}))
+        configure(configuration(service))
+        ran = cli("check", "--fetch")
+    place, why, mend = ran.out.splitlines()[-3:]
+    assert place.startswith("    LEFT OUT: bad: tools[0].inputSchema.properties.limit.type: must be one of array, ")
+    assert why.startswith("      why:  clients that check arguments themselves fail; ")
+    assert why.endswith(" [schema]")
+    assert mend == "      mend: correct it: what stands at that place is no JSON Schema"
+
+
 def test_a_name_that_an_earlier_service_has_is_told(cli: Cli, configure: Configure) -> None:
     with ToolService("first") as first, ToolService("second") as second:
         first.add("echo", answer)
@@ -102,6 +125,7 @@ def test_a_service_that_does_not_load_is_a_fault_and_the_others_are_told(cli: Cl
     assert (ran.status, ran.err) == (1, "")
     assert "  Tool Service up: loaded, 1 tool\n    echo\n" in ran.out
     assert "  Tool Service down: failed, 0 tools\n    FAULT: the manifest could not be fetched: " in ran.out
+    assert "      'mcp-gateway doctor core' says at which step, and whose fault that is\n" in ran.out
 
 
 def test_what_the_loader_logs_is_not_said_twice(configure: Configure) -> None:
@@ -151,6 +175,7 @@ def test_warnings_are_told_and_are_no_fault(cli: Cli, configure: Configure, stru
         ran = cli("check", "--fetch")
     assert ran.status == 0
     assert "    warning: silent: inputSchema.properties without a description: query\n" in ran.out
+    assert "      mend: give each parameter a description: " in ran.out
     assert ("    warning: structured: shows an outputSchema" in ran.out) is not structured
 
 

@@ -14,6 +14,7 @@ from support.processes import ROOT, configuration
 from support.toolservice import Reply, ToolService
 
 from mcp_gateway.cli import manifest as command
+from mcp_gateway.registry import findings
 from mcp_gateway.registry.manifest import PUBLISHED_SCHEMA
 
 
@@ -130,7 +131,7 @@ def test_an_operation_whose_schema_no_gateway_takes_is_left_out_with_the_place(c
     Path("api.json").write_text(json.dumps(whole))
     ran = cli("manifest", "from-openapi", "api.json")
     assert ran.status == 0
-    assert "  left out: POST /search: inputSchema: properties.a.type: " in ran.err
+    assert "  left out: POST /search: inputSchema.properties.a.type: " in ran.err
 
 
 def test_a_document_without_a_tool_writes_nothing(cli: Cli) -> None:
@@ -212,7 +213,11 @@ def test_check_names_what_would_be_left_out_and_what_harms(cli: Cli) -> None:
         "manifest.json: 1 tool, 1 left out",
         "  hr.greet",
         "  LEFT OUT: two words: tools[1].name: must be 1 to 128 of the characters A-Z a-z 0-9 _ - .",
+        "    why:  clients and models take only such names; some refuse the tool, some the call [name]",
+        "    mend: use 1 to 128 of the characters A-Z a-z 0-9 _ - .",
         "  warning: hr.greet: description is empty: a model cannot know what the tool is for",
+        f"    why:  {findings.of_warning('description is empty').harm} [description-empty]",
+        "    mend: say in a sentence or two what the tool does, and when to use it",
     ]
 
 
