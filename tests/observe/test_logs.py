@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from road import BOTH, GUID, LEGACY, META, MODERN, Road, dumps, message, result, text
 
+import mcp_gateway
 from mcp_gateway.caller import Trace
 from mcp_gateway.environ import QUEUED_S
-from mcp_gateway.faults import Busy
+from mcp_gateway.faults import Busy, CannotStart, Fault, HttpFault
 from mcp_gateway.observe import logs
 from mcp_gateway.observe.interaction import Interaction, hand_over
+from mcp_gateway.transport.answer import Reason
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 CALL: dict[str, Any] = {"name": "core.search", "arguments": {"query": "s3cret-argument"}}
@@ -486,3 +490,46 @@ def test_a_log_that_cannot_be_written_harms_no_call(monkeypatch: pytest.MonkeyPa
     handler.handle(record("a line"))
 
     assert len(failed) == 1
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "contracts" / "logs.md").read_text(encoding="utf-8")
+
+
+def words(cells: str) -> set[str]:
+    """Return the words of a text that are written as code."""
+    return set(re.findall(r"`([^`]+)`", cells))
+
+
+def test_the_page_explains_every_member_of_the_line_of_an_exchange() -> None:
+    table = PAGE.split("## The line of an exchange")[1].split("`reason` for")[0]
+    explained = set().union(*(words(row.split("|")[1]) for row in table.splitlines() if row.startswith("| `")))
+    full = seen(
+        revision=MODERN, method="ping", tool="t", service="s", session_id="s", trace=Trace(TRACEPARENT), reason="busy",
+        tool_status=200, queue_ms=1.0, arrived=1.0, called=1.0, returned=1.0, ended=1.0,
+    )  # fmt: skip
+
+    assert explained == set(logs.fields(full))
+
+
+def test_the_page_names_every_reason_that_there_is() -> None:
+    named = words(PAGE.split("`reason` for `tool_error`")[1].split("```json")[0])
+
+    def below(kind: type[Fault]) -> set[str]:
+        children = kind.__subclasses__()
+        return set().union({kind.reason}, *map(below, children))
+
+    refusals = below(Fault) - {Fault.reason, HttpFault.reason, CannotStart.reason}
+    assert refusals <= named
+    assert {str(reason) for reason in Reason} <= named
+    sources = (Path(mcp_gateway.__file__).parent / "web").glob("*.py")
+    http = set().union(*(re.findall(r'HttpFault\(4\d\d, "(\w+)"', path.read_text()) for path in sources))
+    assert http - {"host_not_allowed", "origin_not_allowed"} <= named
+    assert named <= refusals | http | {*map(str, Reason), "tool_error", "refused", "fault", "internal", "guid", "reason"}
+
+
+def test_the_example_of_the_page_has_no_member_that_is_not_explained() -> None:
+    (example,) = re.findall(r"```json\n(.*)\n```", PAGE)
+
+    assert set(json.loads(example)) <= words(PAGE)
