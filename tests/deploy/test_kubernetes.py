@@ -299,7 +299,7 @@ def test_calls_under_way_scale_at_a_share_of_the_places_that_a_pod_has(tmp_path:
 
 
 def test_the_overlay_of_the_readme_builds(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```yaml\n(apiVersion.*?)```", (HERE / "README.md").read_text("utf-8"), re.DOTALL)
+    (text,) = re.findall(r"```yaml kubernetes\n(apiVersion.*?)```", (HERE / "README.md").read_text("utf-8"), re.DOTALL)
     written = "../mcp-gateway/deploy/kubernetes/overlays/behind-ingress"
     assert written in text
     real = os.path.relpath(HERE / "overlays" / "behind-ingress", tmp_path)

@@ -15,6 +15,7 @@ What a block is stands behind the language of its fence, where no renderer shows
     json request         a JSON-RPC request
     json answer          a JSON-RPC answer
     yaml config          a configuration that loads
+    yaml kubernetes      an object of Kubernetes or of its tools
 
 Two things differ from the reader's machine. Each port of ``PORTS`` is another, free one, in the page as in the
 environment. And no environment is made anew (``INSTEAD``): ``.venv`` runs this test, and ``make test`` has made another
@@ -37,6 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
 from support.ports import free_port
 from support.processes import ROOT
 from support.waiting import wait_until
@@ -140,12 +142,17 @@ def check_config(text: str, folder: Path) -> None:
     load.load(path, environ, versions=eras.VERSIONS)
 
 
+def check_kubernetes(text: str, _folder: Path) -> None:
+    assert {"apiVersion", "kind"} <= yaml.safe_load(text).keys()
+
+
 CHECKS: Mapping[tuple[str, str], Callable[[str, Path], None]] = {
     ("text", "picture"): lambda _text, _folder: None,
     ("json", "manifest"): check_manifest,
     ("json", "request"): check_request,
     ("json", "answer"): check_answer,
     ("yaml", "config"): check_config,
+    ("yaml", "kubernetes"): check_kubernetes,
 }
 
 
@@ -168,6 +175,9 @@ class Reader:
             copy = shutil.copytree if source.is_dir() else shutil.copyfile
             copy(source, self.folder / name)
         (self.folder / ".venv").symlink_to(sys.prefix)
+        # Pages for those who run an image, where it is on the path, say mcp-gateway alone.
+        (self.folder / ".path").mkdir()
+        (self.folder / ".path" / "mcp-gateway").symlink_to(Path(sys.prefix) / "bin" / "mcp-gateway")
         (self.folder / ".state").write_text("", encoding="utf-8")
 
     def follow(self, page: str) -> None:
@@ -278,6 +288,7 @@ class Reader:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
         return {
             **kept,
+            "PATH": f"{kept['PATH']}{os.pathsep}{self.folder / '.path'}",
             "PORT": self.ports["8080"],
             "SAMPLE_TOOL_SERVICE_PORT": self.ports["9100"],
             "PYTHONUNBUFFERED": "1",

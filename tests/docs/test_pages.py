@@ -28,6 +28,7 @@ NGINX = "it changes the nginx of the machine; the system tests run the same file
 NOT_RUN = {
     "README.md": [NO_ENGINE],
     "deploy/compose/README.md": [NO_ENGINE],
+    "deploy/kubernetes/README.md": ["no cluster where the tests run; every manifest is held to the API schemas"],
     "deploy/nginx/README.md": [NGINX],
     "docs/how-to/connect-an-sdk.md": ["the tests have an environment with the SDK already"],
     "docs/how-to/put-nginx-in-front.md": [NGINX],
