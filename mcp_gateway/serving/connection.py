@@ -20,10 +20,13 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers.gthread import TConn
 
+from .client_socket import ClientSocket
 from .framing import AWAITED_BYTES, is_worth_a_thread
 
 if TYPE_CHECKING:
     from gunicorn.config import Config
+
+    from .waiting import Waiting
 
 Address: TypeAlias = str | int | tuple[str, int]
 
@@ -106,6 +109,10 @@ class Connection(TConn):
 
     Args:
 
+        read_s: How long a request may take to arrive, in seconds.
+
+        write_s: How long its answer may take to be taken, in seconds.
+
         linger: Ends the connection later, once the client has had a chance to read the answer; returns false when there
             is no use in that.
     """
@@ -117,9 +124,12 @@ class Connection(TConn):
         client: Address,
         server: Address,
         read_s: float,
+        write_s: float,
         linger: Callable[[Connection], bool],
     ) -> None:
-        super().__init__(cfg, sock, client, server)
+        super().__init__(cfg, ClientSocket.of(sock, write_s), client, server)
+        self.waiting: Waiting | None = None  # None: a thread has it
+        self.watched = False
         self.timeout: float = 0.0
         self.data_ready = True  # the poller has seen the first byte: no thread waits for it
         self.queued_at = 0.0
@@ -128,21 +138,34 @@ class Connection(TConn):
         self.discarded = 0
         self._received = bytearray()
         self._read_s = read_s
+        self._write_s = write_s
         self._linger = linger
-        self._collects = not cfg.is_ssl  # what arrives encrypted says nothing before its thread has the keys
 
     def collect(self) -> bool:
         """Take what has arrived, without waiting; return whether it is worth a thread."""
-        if not self._collects:
-            return True
+        if self.cfg.is_ssl:
+            return True  # what arrives encrypted says nothing before its thread has the keys
         try:
-            data = self.sock.recv(AWAITED_BYTES)
+            data = self.receive(AWAITED_BYTES)
         except BlockingIOError:
             return False
         except OSError:
             return True  # the thread sees that the connection is broken
         self._received += data
         return not data or is_worth_a_thread(self._received)
+
+    def receive(self, most: int) -> bytes:
+        """
+        Take what has arrived, without waiting.
+
+        Raises:
+
+            OSError: Nothing has (``BlockingIOError``, ``ssl.SSLWantReadError``), or the connection is broken.
+        """
+        if isinstance(self.sock, ClientSocket):
+            return self.sock.receive(most)
+        received: bytes = self.sock.recv(most)
+        return received
 
     def init(self) -> None:
         """Make ready to read a request; a thread calls it before each one."""
@@ -151,9 +174,15 @@ class Connection(TConn):
         if first:
             self._reader = Reader(self.sock)
             self.parser = Parser(self.cfg, self._reader, self.client)
+        if self.cfg.is_ssl:
+            self.sock.settimeout(self._write_s)
         self._reader.begin(0 if self.late else self._read_s, bytes(self._received))
         self._received.clear()
         self.late = False
+
+    def has_more(self) -> bool:
+        """Return whether more than the answered request has been read from the client."""
+        return bool(self._reader.buf.getvalue())
 
     def has_hung_up(self) -> bool:
         """Return whether the client has closed its side, even when the request before that is not read yet."""

@@ -26,7 +26,7 @@ def test_a_connection_that_was_taken_by_another_worker_is_none_of_ours() -> None
 def test_a_socket_that_only_seemed_readable_is_awaited_further() -> None:
     ours, theirs = socket.socketpair()
     with theirs:
-        connection = Connection(Config(), ours, "", "", 10, lambda _: False)
+        connection = Connection(Config(), ours, "", "", 10, 60, lambda _: False)
         assert connection.collect() is False
         theirs.sendall(b"GET / HTTP/1.1\r\n\r\n")
         assert connection.collect() is True
