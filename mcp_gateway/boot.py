@@ -31,6 +31,8 @@ _log = logging.getLogger("mcp_gateway.config")
 EVERYWHERE = "0.0.0.0"  # noqa: S104  a container is reached from outside
 
 DRAIN = "MCP_GATEWAY_DRAIN_S"
+THREADS = "GUNICORN_THREADS"
+USUAL_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def settings(environ: Mapping[str, str]) -> Settings:
 
     port = number("PORT", 8080, 65535)
     workers = number("WEB_CONCURRENCY", os.cpu_count() or 1, 1024)
-    threads = number("GUNICORN_THREADS", 256, 4096)
+    threads = number(THREADS, USUAL_THREADS, 4096)
     read_s = number("MCP_GATEWAY_READ_TIMEOUT_S", 10, 3600)
     write_s = number("MCP_GATEWAY_WRITE_TIMEOUT_S", 60, 3600)
     number(DRAIN, 0, 3600, least=0)
@@ -133,6 +135,7 @@ def first(environ: Mapping[str, str], given: Given) -> None:
     _check(config, timings, given)
     _boot = Boot(config, timings)
     _speak(environ, config)
+    _warn(environ, config)
 
 
 def again(environ: Mapping[str, str], given: Given) -> None:
@@ -150,6 +153,13 @@ def again(environ: Mapping[str, str], given: Given) -> None:
         for fault in faulty.faults:
             _log.error("the new configuration is not taken: %s", fault)
     _speak(environ, _boot.config)
+    _warn(environ, _boot.config)
+
+
+def warnings(environ: Mapping[str, str], config: Config) -> tuple[str, ...]:
+    """Return what of a configuration is legal and harmful with the server that the environment asks for, in lines."""
+    said = environ.get(THREADS, "")
+    return load.crowded(config.routes, int(said) if said.isascii() and said.isdigit() else USUAL_THREADS)
 
 
 def gateway() -> Gateway:
@@ -203,6 +213,11 @@ def _new_folder() -> Path | None:
 
 def _read(environ: Mapping[str, str]) -> Config:
     return load.load(load.locate(environ), environ, versions=eras.VERSIONS)
+
+
+def _warn(environ: Mapping[str, str], config: Config) -> None:
+    for warning in warnings(environ, config):
+        _log.warning("%s", warning)
 
 
 def _drain_s(environ: Mapping[str, str], config: Config) -> float:

@@ -91,6 +91,21 @@ def test_the_first_start_refuses_calls_that_may_outlast_the_patience_of_the_serv
     assert refused.value.faults[0].startswith("limits.interaction_timeout_s:")
 
 
+@pytest.mark.parametrize(("threads", "warned"), [("", False), ("17", False), ("16", True), ("many", False)])
+def test_a_start_warns_when_tool_services_that_hang_could_hold_every_thread(
+    file: Path, caplog: pytest.LogCaptureFixture, threads: str, warned: bool
+) -> None:
+    logging.getLogger("mcp_gateway.config").addHandler(caplog.handler)
+    try:
+        boot.first({**os.environ, "GUNICORN_THREADS": threads}, GIVEN)
+    finally:
+        logging.getLogger("mcp_gateway.config").removeHandler(caplog.handler)
+
+    said = [record.message for record in caplog.records if "max_in_flight" in record.message]
+    assert len(said) == warned
+    assert all("together are 16, and a worker has 16 threads" in line for line in said)
+
+
 def test_a_reload_may_shorten_the_longest_call_and_let_it_be_what_it_was_and_no_longer(file: Path) -> None:
     def asking_for(seconds: int) -> tuple[str, ...]:
         file.write_text(f"{GOOD}\nlimits: {{interaction_timeout_s: {seconds}}}", encoding="utf-8")

@@ -83,6 +83,26 @@ def load(path: Path, environ: Mapping[str, str], *, versions: Sequence[str]) -> 
     return config
 
 
+def crowded(routes: Iterable[Route], threads: int) -> tuple[str, ...]:
+    """
+    Return the warning that Tool Services which hang could hold every thread of a worker; else nothing.
+
+    ``max_in_flight`` keeps a service from holding more than its share, and only as long as the shares leave something.
+
+    Args:
+
+        threads: Those of one worker.
+    """
+    together = sum(service.max_in_flight for route in routes for service in route.tool_services)
+    if together < threads:
+        return ()
+    warning = (
+        f"routes: all max_in_flight together are {together}, and a worker has {threads} threads (GUNICORN_THREADS): "
+        "Tool Services that hang could hold them all, and then every request waits, whatever it asks for"
+    )
+    return (warning,)
+
+
 def routes_from_portal(document: Any, *, versions: Sequence[str]) -> tuple[Route, ...]:
     """
     Read the routes of the portal registry's answer (version 0.1), already parsed by ``jsontext.parse``.
