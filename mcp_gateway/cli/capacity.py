@@ -139,7 +139,7 @@ def _notes(load: Load, plan: Plan) -> Iterator[str]:
     yield (
         f"Assumed: calls arrive independently of each other; one costs {load.cpu_ms:g} ms of CPU (measured: 0.65 for a "
         f"small answer, 0.95 for 100 kB; make bench, docs/performance.md); no more than {sizing.CPU_SHARE:.0%} of a "
-        "CPU is planned with; answers are small (one of N MB takes some N MB more while it passes)."
+        "CPU is planned with; answers are small (one of N MB takes up to 3 N MB more while it passes)."
     )
 
 
