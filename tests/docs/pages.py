@@ -57,8 +57,8 @@ INSTEAD = {
 COPIED = ("config", "deploy", "scripts", "gunicorn.conf.py", "wsgi.py", "Makefile")
 MORE = "…"
 
-COMMAND_S = 60.0
-START_S = 60.0
+COMMAND_S = 120.0
+START_S = 120.0
 END_S = 30.0
 
 _FENCE = re.compile(r"^( *)```(\S+)(?: (.*))?\n((?:.*\n)*?)\1```$", re.MULTILINE)

@@ -49,7 +49,7 @@ def test_there_are_pages_to_follow() -> None:
 
 
 # A page may start several processes and make a dozen calls.
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", FOLLOWED, ids=name)
 def test_a_reader_can_follow_the_page_to_the_letter(page: Path, tmp_path: Path) -> None:
     program = NEEDS.get(name(page), "sh")
