@@ -6,11 +6,16 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from support.load import Load
 from support.processes import configuration, gateway, route
-from support.rpc import call, rpc
+from support.rpc import Answer, call, rpc
 from support.toolservice import Received, Reply, ToolService
 
 CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+GENEROUS_S = 20.0
+"""A call that takes as long has been forgotten; one that is only slow on a busy machine has not."""
 
 
 def echo(received: Received) -> Reply:
@@ -66,6 +71,48 @@ def test_a_hung_tool_service_makes_only_its_own_callers_wait(tmp_path: Path) -> 
             gate.set()
             assert [made.result(20).text for made in waiting] == ["at last", "at last"]
             assert call(here.route(), "hang", timeout=5).text == "at last"
+
+
+def test_a_hung_and_flooded_tool_service_takes_neither_threads_nor_time_of_others(tmp_path: Path) -> None:
+    gate = threading.Event()
+    places = 4
+
+    def hang(received: Received) -> Reply:
+        received.hold(gate)
+        return Reply.of_text("at last")
+
+    def not_busy(number: int, answer: Answer) -> str:
+        reason = answer.json().get("error", {}).get("data", {}).get("reason")
+        return "" if reason == "busy" else f"call {number}: {answer.body!r}"
+
+    def not_own(number: int, answer: Answer) -> str:
+        return "" if answer.text == f'{{"n":{number}}}' else f"call {number}: {answer.body!r}"
+
+    with ToolService("hung") as hung, ToolService("lively") as lively, ThreadPoolExecutor(places) as pool:
+        hung.add("hang", hang)
+        lively.add("echo", echo)
+        same = route("core", hung, lively)
+        same["tool_services"][0]["max_in_flight"] = places
+        config = configuration(routes=[same, route("other", lively)])
+        # Two threads more than the hung calls hold: whatever else took one would be noticed.
+        with gateway(tmp_path, config, workers=1, env={"GUNICORN_THREADS": str(places + 2)}) as here:
+            waiting = [pool.submit(call, here.route(), "hang") for _ in range(places)]
+            hung.wait_for_calls("hang", places)
+            flood = Load(lambda _: call(here.route(), "hang", timeout=GENEROUS_S), not_busy, threads=8)
+            beside = [
+                Load(lambda n, key=key: call(here.route(key), "echo", {"n": n}, timeout=GENEROUS_S), not_own, threads=2)
+                for key in ("core", "other")
+            ]
+            with flood, beside[0], beside[1]:
+                flood.wait_for_more(200)
+                for load in beside:
+                    load.wait_for_more(20)
+            assert here.get("/healthz").status == 200
+            assert flood.failures == beside[0].failures == beside[1].failures == []
+            assert len(hung.calls("hang")) == places, "a call that was refused has reached the Tool Service"
+
+            gate.set()
+            assert [made.result(20).text for made in waiting] == ["at last"] * places
 
 
 def test_a_hung_tool_service_is_given_up_when_the_budget_is_used_up(tmp_path: Path) -> None:
