@@ -188,6 +188,17 @@ def compact(text: bytes | Fragment) -> bytes:
         raise NotJson("it is nested too deeply") from None
 
 
+def indented(text: bytes | Fragment) -> bytes:
+    """
+    Return the same JSON with a line for each value, for a person; every digit and escape is kept.
+
+    Raises:
+
+        NotJson: *text* is no JSON, or is nested too deeply.
+    """
+    return msgspec.json.format(compact(text), indent=2)
+
+
 def _why(text: bytes, otherwise: str) -> str:
     """Return why *text* is no JSON, in the words of ``parse``, which names the place."""
     try:

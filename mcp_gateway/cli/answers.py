@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import jsontext
 from ..jsontext import Fragment
 from ..transport.answer import Answer
+from . import diagnosis
+from .diagnosis import WHO, Diagnosis
 from .terminal import Failed, one_line
 
 FAILURE_NOTE = "mcp-gateway/failure"
@@ -27,6 +30,8 @@ def result(answer: Answer) -> Result:
     """
     Return the result.
 
+    What is said of an error names the layer and who can mend it, where the gateway's code tells.
+
     Raises:
 
         Failed: There is none; the message says what there is instead.
@@ -41,6 +46,13 @@ def result(answer: Answer) -> Result:
         start = answer.body[:_SNIPPET].decode("utf-8", "replace")
         raise Failed(one_line(f"HTTP {answer.status}, and the answer is no JSON-RPC: {start or '(empty)'}"))
     return Result(body["result"], jsontext.members(answer.body)["result"])
+
+
+def error(answer: Answer | None) -> Fragment | None:
+    """Return the JSON-RPC error as it came; ``None``: there is none."""
+    if answer is None or not isinstance(_object(answer.body).get("error"), dict):
+        return None
+    return jsontext.members(answer.body)["error"]
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
@@ -61,6 +73,14 @@ def _rpc_error(error: Mapping[str, Any]) -> Iterator[str]:
             place = each.get("path") or "(the arguments themselves)"
             yield one_line(f"  {place}: {each.get('message')} ({each.get('keyword')})")
     yield from _details(data)
+    yield from _whose(diagnosis.of_error(error.get("code"), data))
+
+
+def _whose(found: Diagnosis | None) -> Iterator[str]:
+    """Yield at which layer it fails, who can mend it, and how."""
+    if found is not None:
+        yield f"  layer: {found.layer}; whose fault: {WHO[found.culprit]}"
+        yield f"  {found.advice}"
 
 
 def _http_error(status: int, body: Mapping[str, Any]) -> Iterator[str]:
@@ -79,17 +99,73 @@ def failure(members: Mapping[str, Any]) -> str | None:
     if members.get("isError") is not True:
         return None
     meta = members.get("_meta")
-    found = meta.get(FAILURE_NOTE) if isinstance(meta, dict) else None
-    words = [f"{name} {value}" for name, value in found.items()] if isinstance(found, dict) else []
-    return one_line(f"the call failed ({', '.join(words)})" if words else "the call failed (isError)")
+    note = meta.get(FAILURE_NOTE) if isinstance(meta, dict) else None
+    found = note if isinstance(note, dict) else {}
+    words = [f"{name} {value}" for name, value in found.items()]
+    said = one_line(f"the call failed ({', '.join(words)})" if words else "the call failed (isError)")
+    return "\n".join([said, *_whose(diagnosis.of_note(found))])
 
 
 def texts(members: Mapping[str, Any]) -> Iterator[str]:
     """Yield each content block as text: its own, or what it is and how large."""
-    blocks = members.get("content")
-    for block in blocks if isinstance(blocks, list) else ():
-        if isinstance(block, dict):
-            yield _text(block)
+    yield from map(_text, blocks(members))
+
+
+def blocks(members: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the content blocks."""
+    content = members.get("content")
+    yield from (block for block in content if isinstance(block, dict)) if isinstance(content, list) else ()
+
+
+def structured(answer: Result) -> Fragment | None:
+    """Return ``structuredContent`` as it came, unless one of the texts says the same."""
+    if "structuredContent" not in answer.members:
+        return None
+    value = answer.members["structuredContent"]
+    if any(_json(block.get("text")) == value for block in blocks(answer.members)):
+        return None
+    return jsontext.members(answer.text)["structuredContent"]
+
+
+def _json(text: Any) -> Any:
+    try:
+        return jsontext.parse(text.encode("utf-8"), unique=False) if isinstance(text, str) else ...
+    except (jsontext.NotJson, UnicodeEncodeError):
+        return ...
+
+
+def readable(text: str) -> str:
+    """Return a text that is a JSON object or list with line breaks and indents, its digits as they are."""
+    if not text.startswith(("{", "[")):
+        return text
+    try:
+        return jsontext.indented(text.encode("utf-8")).decode("utf-8")
+    except (jsontext.NotJson, UnicodeEncodeError):
+        return text
+
+
+class Attachment(NamedTuple):
+    """What came as bytes: an image, sound or a resource, with its media type."""
+
+    media_type: str
+    data: bytes
+
+
+def attachments(members: Mapping[str, Any]) -> Iterator[Attachment]:
+    """Yield what is bytes among the content; what is no Base64 is passed over."""
+    for block in blocks(members):
+        match block:
+            case {"type": "image" | "audio", "mimeType": str(media_type), "data": str(data)}:
+                yield from _decoded(media_type, data)
+            case {"type": "resource", "resource": {"blob": str(data), **about}}:
+                yield from _decoded(str(about.get("mimeType")), data)
+
+
+def _decoded(media_type: str, data: str) -> Iterator[Attachment]:
+    try:
+        yield Attachment(media_type, base64.b64decode(data, validate=True))
+    except ValueError:
+        return
 
 
 def _text(block: Mapping[str, Any]) -> str:

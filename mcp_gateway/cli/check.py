@@ -18,6 +18,12 @@ from . import options as shared
 from .target import USER_AGENT
 from .terminal import Failed, one_line
 
+EXAMPLES = """
+examples:
+  mcp-gateway check
+  mcp-gateway check --config config/production.yaml --fetch
+"""
+
 
 def add(commands: shared.Commands) -> None:
     """Add the command."""
@@ -27,6 +33,8 @@ def add(commands: shared.Commands) -> None:
         description="Check the configuration: every fault is a line on standard error. With --fetch, load every "
         "manifest once too. Exit status 1 when there is a fault, a Tool Service does not load, or a tool is left out; "
         "warnings alone are no fault.",
+        epilog=EXAMPLES,
+        formatter_class=shared.Help,
     )
     shared.add_config(command)
     command.add_argument("--fetch", action="store_true", help="load every manifest once, and say what is served")

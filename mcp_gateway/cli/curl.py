@@ -16,6 +16,12 @@ from .terminal import Failed, note
 LIST_TIMEOUT_S = 10.0
 """How long the gateway may take to say how the tool is called; the script can be printed without."""
 
+EXAMPLES = """
+examples:
+  mcp-gateway curl core core.search_documents > call.sh && sh call.sh
+  mcp-gateway curl core core.add_note --json '{"title": "메모", "text": "내용"}' --protocol 2026-07-28
+"""
+
 
 def add(commands: shared.Commands) -> None:
     """Add the command."""
@@ -24,6 +30,8 @@ def add(commands: shared.Commands) -> None:
         help="print a curl script for a call",
         description="Print a POSIX shell script that makes the call with curl: the same headers and body that "
         "'mcp-gateway call' sends.",
+        epilog=EXAMPLES,
+        formatter_class=shared.Help,
     )
     shared.add_call(command)
     argument.add(command, "default: examples of the required arguments, where the gateway answers, else {}")

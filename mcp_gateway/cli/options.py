@@ -29,6 +29,13 @@ _URL = re.compile(r"https?://[A-Za-z0-9._~\[\]:-]+(?:/[!-\"$->@-~]*)?")
 _TCP_PORTS = range(1, 65536)
 
 
+class Help(argparse.HelpFormatter):
+    """Help whose examples, a command a line, stay as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text.strip("\n") if text.startswith("\n") else super()._fill_text(text, width, indent)
+
+
 class Header(NamedTuple):
     """One header given with ``--header``."""
 

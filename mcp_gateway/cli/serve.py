@@ -21,6 +21,12 @@ APPLICATION = "mcp_gateway.boot:gateway()"
 
 Execute = Callable[[str, list[str], dict[str, str]], None]
 
+EXAMPLES = """
+examples:
+  mcp-gateway serve
+  mcp-gateway serve --config config/production.yaml --host 0.0.0.0 --port 8080 --workers 2
+"""
+
 
 def add(commands: shared.Commands) -> None:
     """Add the command."""
@@ -29,6 +35,8 @@ def add(commands: shared.Commands) -> None:
         help="start the gateway",
         description="Start the gateway in this process, under gunicorn. SIGTERM and Ctrl-C end it; SIGHUP makes it "
         "read its configuration and the manifests anew. The configuration is checked first.",
+        epilog=EXAMPLES,
+        formatter_class=shared.Help,
     )
     shared.add_config(command)
     command.add_argument(

@@ -10,6 +10,13 @@ from .listing import Tool
 from .target import Target
 from .terminal import one_line
 
+EXAMPLES = """
+examples:
+  mcp-gateway tools
+  mcp-gateway tools core --protocol 2026-07-28
+  mcp-gateway tools /mcp/core --url https://gateway.example --json
+"""
+
 
 def add(commands: shared.Commands) -> None:
     """Add the command."""
@@ -17,6 +24,8 @@ def add(commands: shared.Commands) -> None:
         "tools",
         help="list the tools of a running gateway",
         description="List the tools of a running gateway: name, title, required arguments.",
+        epilog=EXAMPLES,
+        formatter_class=shared.Help,
     )
     command.add_argument(
         "route", metavar="ROUTE", nargs="?", help="key of the route, or its public path (default: every route)"

@@ -76,6 +76,8 @@ def script(service: ToolService) -> ToolService:
     service.add("greeting", lambda _: Reply.of_text("안녕하세요, 세계"))
     service.add("picture", lambda _: Reply(b"\x89PNG\r\n\x1a\n", "image/png"))
     service.add("blocks", lambda _: Reply.of_json(blocks), resultFormat="mcp")
+    both = b'{"content": [{"type": "text", "text": "[no object"}], "structuredContent": {"n": 1.10}}'
+    service.add("facts", lambda _: Reply.of_json(both), resultFormat="mcp", outputSchema={"type": "object"})
     service.add("broken", lambda _: Reply.of_text("secret", 503))
     service.add("refusing", lambda _: Reply.of_text("no such document", 404))
     return service

@@ -40,7 +40,22 @@ def test_a_json_rpc_error_is_its_message_each_violation_and_what_else_it_says() 
         "  (the arguments themselves): no (not)",
         "  guid: g",
         "  supported: a, b",
+        "  layer: request; whose fault: the caller",
+        "  Nothing was sent to a Tool Service. Change the request.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "whose"),
+    [
+        (-32603, {"reason": "busy"}, "  layer: request; whose fault: the owner of the Tool Service"),
+        (-32603, {"reason": "registry_unavailable"}, "  layer: manifest; whose fault: the owner of the Tool Service"),
+        (-32603, {"guid": "g"}, "  layer: request; whose fault: the gateway"),
+        (-32601, {}, "  layer: request; whose fault: the caller"),
+    ],
+)
+def test_a_json_rpc_error_of_a_gateway_has_its_culprit(code: int, data: Any, whose: str) -> None:
+    assert whose in said({"error": {"code": code, "message": "m", "data": data}})
 
 
 def test_a_json_rpc_error_without_data_is_one_line() -> None:
@@ -70,10 +85,62 @@ def test_a_failure_without_a_note_is_said_to_be_one(meta: Any) -> None:
 
 def test_a_failure_is_said_with_all_of_its_note() -> None:
     note = {"reason": "status", "outcome": "answered", "status": 503}
-    assert (
-        answers.failure({"isError": True, "_meta": {answers.FAILURE_NOTE: note}})
-        == "the call failed (reason status, outcome answered, status 503)"
-    )
+    told = answers.failure({"isError": True, "_meta": {answers.FAILURE_NOTE: note}})
+    assert told is not None
+    first, *_ = told.splitlines()
+    assert first == "the call failed (reason status, outcome answered, status 503)"
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "whose"),
+    [
+        ("budget", None, "answer; whose fault: the owner of the Tool Service"),
+        ("refused", None, "connect; whose fault: the owner of the Tool Service"),
+        ("connection_lost", None, "answer; whose fault: the owner of the Tool Service"),
+        ("tls", None, "TLS; whose fault: the owner of the gateway's configuration"),
+        ("status", 400, "answer; whose fault: the caller"),
+        ("status", 403, "answer; whose fault: the owner of the gateway's configuration"),
+        ("redirect", 302, "answer; whose fault: the owner of the Tool Service"),
+        ("too_large", 200, "answer; whose fault: the owner of the Tool Service"),
+        ("unreadable", 200, "answer; whose fault: the owner of the Tool Service"),
+        ("output_schema", 200, "answer; whose fault: the owner of the Tool Service"),
+    ],
+)
+def test_a_failure_has_its_layer_and_its_culprit(reason: str, status: int | None, whose: str) -> None:
+    note = {"reason": reason, "outcome": "x", "status": status}
+    told = answers.failure({"isError": True, "_meta": {answers.FAILURE_NOTE: note}})
+    assert told is not None
+    assert told.splitlines()[1] == f"  layer: {whose}"
+
+
+def test_a_reason_of_a_later_gateway_is_told_as_it_is() -> None:
+    note = {"reason": "novel"}
+    told = answers.failure({"isError": True, "_meta": {answers.FAILURE_NOTE: note}})
+    assert told == "the call failed (reason novel)"
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ([{"type": "text", "text": '{"a": 1.0}'}], None),
+        ([{"type": "text", "text": "no JSON"}], b'{"a":1.0}'),
+        ([{"type": "text"}], b'{"a":1.0}'),
+    ],
+)
+def test_structure_is_shown_unless_a_text_says_the_same(content: Any, shown: bytes | None) -> None:
+    body = b'{"result": {"content": ' + json.dumps(content).encode() + b', "structuredContent": {"a":1.0}}}'
+    found = answers.structured(answers.result(answer(body)))
+    assert (None if found is None else bytes(found)) == shown
+
+
+def test_what_is_no_base64_is_no_attachment() -> None:
+    content = [{"type": "image", "mimeType": "image/png", "data": "?"}, {"type": "text", "text": "a"}]
+    assert list(answers.attachments({"content": content})) == []
+
+
+@pytest.mark.parametrize("text", ["hello", "[no list", "{\ud800}"])
+def test_what_is_no_json_is_shown_as_it_is(text: str) -> None:
+    assert answers.readable(text) == text
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,70 @@ def test_every_block_of_a_result_is_printed(gateway: Running, cli: Cli) -> None:
     ]
 
 
+def test_what_failed_is_told_with_its_layer_with_whose_fault_it_is_and_with_what_to_do(
+    gateway: Running, cli: Cli
+) -> None:
+    for tool, told in (("broken", "the owner of the Tool Service"), ("search", "the caller")):
+        first, *_, whose, advice = cli("call", "core", tool).err.splitlines()
+        assert first.startswith(("the call failed", "error -32602"))
+        assert whose.startswith("  layer: ")
+        assert whose.endswith(f"; whose fault: {told}")
+        assert advice.startswith("  ")
+
+
+def test_for_scripts_one_object_says_what_a_call_came_to(gateway: Running, cli: Cli) -> None:
+    dead = ("--url", f"http://127.0.0.1:{free_port()}")
+    calls: list[tuple[str, int, tuple[str, ...]]] = [
+        ("ok", 0, ("echo", "--json", '{"n": 1.10}')),
+        ("failed", 1, ("broken",)),
+        ("refused", 1, ("search",)),
+        ("no_answer", 1, ("echo", *dead)),
+    ]
+    said = {}
+    for outcome, status, command in calls:
+        ran = cli("call", "core", *command, "--output", "json")
+        assert (ran.status, ran.err) == (status, "")
+        said[outcome] = json.loads(ran.out)
+        assert said[outcome]["outcome"] == outcome
+    assert r'"text":"{\"n\":1.10}"' in cli("call", "core", *calls[0][2], "--output", "json").out
+    assert said["failed"]["result"]["_meta"]["mcp-gateway/failure"]["status"] == 503
+    assert said["refused"]["error"]["code"] == -32602
+    assert (said["ok"]["status"], said["ok"]["error"], said["ok"]["message"]) == (200, None, None)
+    assert len(said["ok"]["guid"]) == 36
+    assert "status" not in said["no_answer"]
+
+
+def test_what_comes_as_bytes_is_saved_and_nothing_is_overwritten(gateway: Running, cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "pictures"
+    for number in (1, 2):
+        ran = cli("call", "core", "picture", "--save", str(folder))
+        assert (ran.status, ran.out) == (0, "[image image/png, 8 bytes]\n")
+        assert ran.err == f"saved {folder / f'{number}.png'}\n"
+    assert (folder / "2.png").read_bytes() == b"\x89PNG\r\n\x1a\n"
+    cli("call", "core", "blocks", "--save", str(folder / "blocks"), "--output", "json")
+    assert sorted(path.suffix for path in (folder / "blocks").iterdir()) == [".bin", ".wav"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(gateway: Running, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    ran = cli("call", "core", "picture", "--save", str(file))
+    assert (ran.status, ran.err) == (1, f"--save {file}: it cannot be written: File exists\n")
+
+
+def test_a_person_at_a_terminal_gets_json_with_line_breaks_and_every_digit(
+    gateway: Running, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ran = cli("call", "core", "echo", "--json", ODD)
+    assert ran.out == '{\n  "n": 1.10,\n  "big": 1e400,\n  "s": "근로 \'계약\' \\u0041"\n}\n'
+    assert cli("call", "core", "greeting").out == "안녕하세요, 세계\n"
+
+
+def test_structure_that_no_text_shows_is_printed(gateway: Running, cli: Cli) -> None:
+    assert cli("call", "core", "facts").out == '[no object\n[structuredContent]\n{"n":1.10}\n'
+
+
 def test_raw_is_the_answer_as_it_came_and_the_exit_status_stays(gateway: Running, cli: Cli) -> None:
     ran = cli("call", "core", "echo", "--json", '{"n": 1.10}', "--raw")
     assert ran.status == 0

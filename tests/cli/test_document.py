@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -44,3 +45,14 @@ def test_the_page_has_a_chapter_for_every_command() -> None:
     assert len(COMMANDS) >= 6
     assert set(COMMANDS) <= set(CHAPTERS)
     assert [name for name in COMMANDS if f"\n| `{name}" not in PAGE] == []
+
+
+@pytest.mark.parametrize("command", ["serve", "check", "tools", "call", "curl", "doctor"])
+def test_the_help_of_a_command_ends_with_examples_that_the_command_line_takes(cli: Cli, command: str) -> None:
+    _, _, examples = cli(command, "--help").out.partition("\nexamples:\n")
+    assert examples
+    for line in examples.splitlines():
+        written, _, _ = line.strip().partition("   ")  # then what it does
+        words = shlex.split(written.partition(" > ")[0])
+        assert words[:2] == ["mcp-gateway", command]
+        parser().parse_args(words[1:])

@@ -9,7 +9,7 @@ def test_each_tool_is_a_line_with_name_title_and_required_arguments(gateway: Run
     ran = cli("tools", "core")
     first, search, echo, *_ = ran.out.splitlines()
     assert ran.status == 0
-    assert first == f"{gateway.url}/mcp/core: 8 tools"
+    assert first == f"{gateway.url}/mcp/core: 9 tools"
     assert search.split("  ") == ["", "search  ".strip(), "", "문서 검색", "required: query"]
     assert echo == "  echo"
 
@@ -17,14 +17,14 @@ def test_each_tool_is_a_line_with_name_title_and_required_arguments(gateway: Run
 def test_without_a_route_every_route_is_listed_each_in_a_version_that_it_serves(gateway: Running, cli: Cli) -> None:
     ran = cli("tools")
     assert ran.status == 0
-    assert f"{gateway.url}/mcp/core: 8 tools" in ran.out
-    assert f"{gateway.url}/mcp/new: 8 tools" in ran.out
+    assert f"{gateway.url}/mcp/core: 9 tools" in ran.out
+    assert f"{gateway.url}/mcp/new: 9 tools" in ran.out
 
 
 def test_a_whole_url_needs_neither_a_route_nor_a_configuration(gateway: Running, cli: Cli) -> None:
     ran = cli("tools", "--config", "nowhere.yaml", "--url", f"{gateway.url}/mcp/core")
     assert ran.status == 0
-    assert "8 tools" in ran.out
+    assert "9 tools" in ran.out
 
 
 def test_the_result_is_printed_as_it_came_one_line_for_each_route(gateway: Running, cli: Cli) -> None:

@@ -34,7 +34,7 @@ def add(commands: shared.Commands) -> None:
         "fault that is, and what to do. It needs no running gateway, and calls no tool without --send. Exit status 0: "
         "no fault, 1: a fault was found, 2: used wrongly.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=shared.Help,
     )
     command.add_argument("route", metavar="ROUTE", help="key of the route, or its public path")
     command.add_argument("tool", metavar="TOOL", nargs="?", type=shared.name, help="name of the tool (default: none)")
