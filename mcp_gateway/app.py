@@ -18,6 +18,7 @@ from .config import model
 from .observe import logs
 from .observe.interaction import Sink
 from .observe.metrics import NO_METRICS, Metrics, RouteNumbers, ServiceNumbers
+from .observe.tracing import Tracer
 from .protocol import eras, rehearsal
 from .protocol.reply import Reply
 from .registry.last_good import NOTHING_KEPT, LastGood
@@ -26,6 +27,7 @@ from .registry.snapshot import RouteStatus
 from .registry.snapshots import Snapshots, snapshots
 from .tools.route import Client, Route
 from .toolservice.client import ToolServiceClient
+from .toolservice.traced import TracedClient
 from .web import endpoint, guard, health
 from .web import metrics as metrics_page
 from .web.checks import Policy
@@ -100,6 +102,8 @@ class Gateway:
         sinks: Get the record of each exchange.
 
         metrics: Counts what happens in this worker, but for what its sink is told, which is one of *sinks*.
+
+        tracer: Makes spans of exchanges and calls; ``None``: nobody wants any.
     """
 
     def __init__(
@@ -111,11 +115,13 @@ class Gateway:
         store: Snapshots = snapshots,
         sinks: Sequence[Sink] = (logs.write,),
         metrics: Metrics = NO_METRICS,
+        tracer: Tracer | None = None,
     ) -> None:
         self._config = config
         self._faults = tuple(faults)
         self._store = store
-        self._sinks = tuple(sinks)
+        self._sinks = tuple(sinks) if tracer is None else (*sinks, tracer.end)
+        self._tracer = tracer
         self.metrics = metrics
         self._routes: tuple[Route, ...] = ()
         self._loader = Loader(
@@ -140,11 +146,13 @@ class Gateway:
         self._loader.start()
 
     def stop(self) -> None:
-        """End the loading and close the idle connections to Tool Services."""
+        """End the loading, close the idle connections to Tool Services, and send the traces that are left."""
         self._loader.stop()
         for route in self._routes:
             for client in route.clients.values():
                 client.close()
+        if self._tracer is not None:
+            self._tracer.close()
 
     def health(self) -> Health:
         """Return how this worker is."""
@@ -196,15 +204,17 @@ class Gateway:
                 self._config.server,
                 self._store,
                 {service.name: client(route, service) for service in route.tool_services},
+                self._tracer,
             )
             for route in routes
         )
         self._app = create_app(self._config, self._routes, self.health, self._sinks, self.metrics)
 
-    def _new_client(self, route: model.Route, service: model.ToolService) -> ToolServiceClient:
-        return ToolServiceClient(
+    def _new_client(self, route: model.Route, service: model.ToolService) -> Client:
+        client = ToolServiceClient(
             service,
             max_response_bytes=self._config.limits.max_response_bytes,
             user_agent=USER_AGENT,
             told=self.metrics.gate(route.key, service.name, service.max_in_flight),
         )
+        return client if self._tracer is None else TracedClient(client, self._tracer)

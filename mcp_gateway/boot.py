@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from . import __version__
 from .app import Gateway
 from .config import load
 from .config.load import ConfigFaults
 from .config.model import Config
-from .observe import logs, metrics
+from .observe import logs, metrics, tracing
 from .observe.seats import Seat, Seats
 from .protocol import eras
 from .registry.last_good import NOTHING_KEPT, LastGood
@@ -173,7 +174,14 @@ def gateway() -> Gateway:
     config, faults = (_boot.config, _boot.faults) if _boot else (_read(os.environ), ())
     _speak(os.environ, config)
     counted = metrics.of(_seat)
-    return Gateway(config, faults=faults, last_good=_last_good, sinks=(logs.write, counted.exchange), metrics=counted)
+    return Gateway(
+        config,
+        faults=faults,
+        last_good=_last_good,
+        sinks=(logs.write, counted.exchange),
+        metrics=counted,
+        tracer=tracing.tracer(os.environ, __version__),
+    )
 
 
 def ready() -> None:

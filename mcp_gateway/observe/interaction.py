@@ -55,7 +55,9 @@ class Interaction:
 
         peer: Host and port of that Tool Service.
 
-        trace: The caller's trace context.
+        trace: The trace context of the exchange: of its own span where there is one, else as the caller gave it.
+
+        span: Its span, which is the tracer's own; nobody else looks at it.
 
         outcome: ``ok``, ``tool_error`` (``isError``), ``refused`` (a fault of the request, or the call could not be
             started), ``accepted`` (a notification or a response) or ``fault`` (a fault of our own).
@@ -86,6 +88,7 @@ class Interaction:
     peer: tuple[str, int] | None = None
     session_id: str | None = None
     trace: Trace = NO_TRACE
+    span: object | None = None
     outcome: str = "ok"
     reason: str | None = None
     code: int | None = None

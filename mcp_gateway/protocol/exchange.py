@@ -47,7 +47,9 @@ def exchange(
         era = eras.speaking(route, version, claim)
         message = jsonrpc.envelope(document)  # 2. the envelope
         seen.revision, seen.method, seen.rpc_id = era.version, _known(era, message), request_id
-        seen.trace = trace = caller.trace(headers, message.meta)
+        seen.trace = caller.trace(headers, message.meta)
+        if route.tracer is not None:
+            route.tracer.begin(seen)
         if message.kind is not Kind.REQUEST:
             return _take_note(route, headers, correlation, version, claim, message, seen)
         who = caller.identify(headers, correlation)  # 3. the caller's headers
@@ -56,7 +58,7 @@ def exchange(
         era.admit(message, version, headers, route)
         method = era.method(message)  # 5. the method
         # 6. its params, and its work
-        result = method(Request(route, era, message, headers, who, trace, deadline, seen))
+        result = method(Request(route, era, message, headers, who, seen.trace, deadline, seen))
         return era.answer(request_id, result, route)
     except VersionNotServed as fault:
         _refused(seen, fault)

@@ -10,6 +10,7 @@ from .. import __version__
 from ..config import model
 from ..deadline import Deadline
 from ..faults import RegistryUnavailable
+from ..observe.tracing import Tracer
 from ..registry.snapshot import Snapshot
 from ..registry.snapshots import Snapshots
 from ..toolservice.client import Call
@@ -44,12 +45,15 @@ class Route:
         snapshots: The store that the registry publishes to.
 
         clients: One for each Tool Service, by its name.
+
+        tracer: Makes a span of each exchange; ``None``: nobody wants any.
     """
 
     config: model.Route
     server: model.Server
     snapshots: Snapshots
     clients: Mapping[str, Client]
+    tracer: Tracer | None = None
 
     @property
     def versions(self) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from flask import Blueprint, Response, request
 
-from ..caller import correlate
+from ..caller import correlate, trace
 from ..config.model import Limits
 from ..deadline import Deadline
 from ..faults import HttpFault
-from ..observe.interaction import Interaction, Sink, hand_over
+from ..observe.interaction import NO_TRACE, Interaction, Sink, hand_over
 from ..protocol.exchange import exchange
 from ..tools.route import Route
 from . import answers, checks
@@ -46,6 +46,10 @@ def blueprint(route: Route, limits: Limits, sinks: Sequence[Sink]) -> Blueprint:
             seen.arrived, seen.bytes_in = time.monotonic(), len(body)
             reply = exchange(route, headers, body, correlation, deadline, seen)
             response = answers.json_answer(reply.status, reply.body, correlation, reply.headers)
+        if seen.trace is NO_TRACE:  # refused before anybody asked for it
+            seen.trace = trace(headers, {})
+            if route.tracer is not None:
+                route.tracer.begin(seen)
         seen.finish(response.status_code, response.content_length or 0)
         hand_over(seen, sinks)
         return response
