@@ -5,16 +5,17 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-deps
 CLIENTS := .cache/mcp-client-1 .cache/mcp-client-2
+SUITE := .cache/schema-suite/json/tests
 UV := uv==0.13.9
 LOCK := .cache/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help install run test bench faults sbom venv lint types lock clean
+.PHONY: help install run test bench faults screenshots sbom venv lint types lock clean
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s  %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s  %s\n", $$1, $$2}' Makefile
 
 install: $(VENV)/.installed ## the gateway and its command line in .venv, and nothing else
 
@@ -32,7 +33,7 @@ lint: $(VENV)/.dev ## style, format and import contracts
 types: $(VENV)/.dev ## mypy, strict
 	$(call step,mypy,$(PY) -m mypy)
 
-test: $(VENV)/.dev $(CLIENTS:=/.made) ## everything: style, types, import contracts, tests, 100 % branch coverage
+test: $(VENV)/.dev $(CLIENTS:=/.made) $(SUITE) ## everything: style, types, import contracts, tests, 100 % branch coverage
 	$(call step,ruff check,$(PY) -m ruff check .)
 	$(call step,ruff format,$(PY) -m ruff format --check .)
 	$(call step,mypy,$(PY) -m mypy)
@@ -44,6 +45,9 @@ test: $(VENV)/.dev $(CLIENTS:=/.made) ## everything: style, types, import contra
 
 bench: $(VENV)/.installed ## what a call costs beside a bare passthrough (Linux); ARGS='--scenarios fast --connections 64'
 	@$(PY) -m bench.run $(ARGS)
+
+screenshots: $(VENV)/.dev ## take the pictures of the console in the README anew (needs Chromium)
+	@CONSOLE_SCREENSHOTS=docs/images $(PY) -m pytest -q tests/console/test_screenshots.py -k taken
 
 faults: $(VENV)/.installed ## a real gateway under load while things go wrong, fault by fault (Linux); ARGS='--quick --only sighup'
 	@$(PY) -m faults.run $(ARGS)
@@ -73,13 +77,21 @@ $(VENV)/.dev: $(VENV)/.installed requirements/dev.lock
 	@scripts/make_venv.sh .cache/$* requirements/$*.lock
 	@touch $@
 
-# Without rfc3987-syntax, which the SBOM's tool asks for: jsonschema imports it, which takes each process three seconds.
+# The official test suite of JSON Schema comes in the source archive of its reference implementation, at the pinned release.
+$(SUITE): .cache/schema-suite-tools/.made requirements/runtime.lock scripts/fetch_schema_suite.sh
+	@scripts/fetch_schema_suite.sh .cache/schema-suite-tools .cache/schema-suite requirements/runtime.lock
+	@touch $@
+
+# Without the checkers of formats that the SBOM's tool asks for: jsonschema imports whatever is there, which costs each
+# process of the tests seconds and megabytes that no user has.
+FORMATS := arrow fqdn isoduration lark rfc3986-validator rfc3987-syntax uri-template webcolors
 lock: .cache/uv/bin/uv ## write requirements/*.lock anew from setup.cfg; UPGRADE=1 takes the newest releases
 	$(LOCK) setup.cfg --output-file requirements/runtime.lock
 	$(LOCK) setup.cfg --extra otel --constraint requirements/runtime.lock --output-file requirements/otel.lock
 	$(LOCK) setup.cfg --extra dev --extra otel --extra openapi requirements/build.in --constraint requirements/runtime.lock \
-		--no-emit-package rfc3987-syntax --output-file requirements/dev.lock
+		$(FORMATS:%=--no-emit-package %) --output-file requirements/dev.lock
 	$(LOCK) requirements/build.in --constraint requirements/dev.lock --output-file requirements/build.lock
+	$(LOCK) requirements/schema-suite-tools.in --output-file requirements/schema-suite-tools.lock
 	$(LOCK) requirements/mcp-client-1.in --output-file requirements/mcp-client-1.lock
 	$(LOCK) requirements/mcp-client-2.in --output-file requirements/mcp-client-2.lock
 

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import urljoin
 
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
@@ -105,9 +106,9 @@ def compile(text: bytes | str) -> Schema:
     dialect = schema.get("$schema", DIALECTS[0])
     if not isinstance(dialect, str) or dialect.removesuffix("#") not in DIALECTS:
         raise BadSchema("only the dialects 2020-12, 2019-09 and draft-07 are supported", "$schema")
-    for place, part in subschemas(schema):
+    _check_references(schema)
+    for _, part in subschemas(schema):
         if isinstance(part, dict):
-            _check_references(place, part)
             _name_strangers(part)
     try:
         return Schema(
@@ -125,19 +126,28 @@ def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
     What stands in ``enum``, ``const``, ``default`` or ``examples`` is data and is not entered.
     """
-    yield place, schema
+    return ((here, part) for here, part, _ in _with_bases(schema, place, ""))
+
+
+def _with_bases(schema: Any, place: str, base: str) -> Iterator[tuple[str, Any, str]]:
+    """Yield every schema inside *schema* with its place and the URI to which its references are relative."""
     if not isinstance(schema, dict):
+        yield place, schema, base
         return
+    own = schema.get("$id")
+    if isinstance(own, str):
+        base = _joined(base, own)
+    yield place, schema, base
     for keyword, value in schema.items():
         here = f"{place}.{keyword}" if place else keyword
         if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
             for name, part in value.items():
-                yield from subschemas(part, step(here, name))
+                yield from _with_bases(part, step(here, name), base)
         elif keyword in _LIST_OF_SCHEMAS and isinstance(value, list):
             for index, part in enumerate(value):
-                yield from subschemas(part, f"{here}[{index}]")
+                yield from _with_bases(part, f"{here}[{index}]", base)
         elif keyword in _ONE_SCHEMA:
-            yield from subschemas(value, here)
+            yield from _with_bases(value, here, base)
 
 
 def step(path: str, name: str | int) -> str:
@@ -150,11 +160,24 @@ def step(path: str, name: str | int) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _check_references(place: str, schema: dict[str, Any]) -> None:
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-        target = schema.get(keyword)
-        if isinstance(target, str) and not target.startswith("#"):
-            raise BadSchema(f"'{_cut(target, 100)}' leaves the document and is never fetched", step(place, keyword))
+def _check_references(schema: dict[str, Any]) -> None:
+    """Refuse what would have to be fetched; a schema that lies in the document may be called by its ``$id``."""
+    parts = [(place, part, base) for place, part, base in _with_bases(schema, "", "") if isinstance(part, dict)]
+    inside = {base.partition("#")[0] for _, _, base in parts}
+    for place, part, base in parts:
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            target = part.get(keyword)
+            if not isinstance(target, str) or target.startswith("#"):
+                continue
+            if _joined(base, target).partition("#")[0] not in inside:
+                raise BadSchema(f"'{_cut(target, 100)}' leaves the document and is never fetched", step(place, keyword))
+
+
+def _joined(base: str, reference: str) -> str:
+    try:
+        return urljoin(base, reference)
+    except ValueError:  # no URI: it names nothing but itself
+        return reference
 
 
 def _name_strangers(schema: dict[str, Any]) -> None:
@@ -184,7 +207,7 @@ def _lost_reference(message: str, schema: Any) -> tuple[str, str]:
     wanted = _QUOTED.search(message)
     for place, part in subschemas(schema):
         reference = part.get("$ref") if isinstance(part, dict) else None
-        if wanted and isinstance(reference, str) and reference.removeprefix("#") == wanted[1]:
+        if wanted and isinstance(reference, str) and reference.partition("#")[2] == wanted[1]:
             return f"'{_cut(reference, 100)}' does not exist in the schema", step(place, "$ref")
     return _cut(message), ""
 

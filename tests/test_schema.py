@@ -242,6 +242,35 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_place(definition: str,
         schema.compile(definition)
 
 
+@pytest.mark.parametrize(
+    "reference", ["https://tools.example/schemas/size", "size", "/schemas/size", "size#/$defs/small", "size#small"]
+)
+def test_a_reference_may_name_a_schema_inside_the_document_by_its_id(reference: str) -> None:
+    size = {"$id": "size", "enum": ["S"], "$defs": {"small": {"$anchor": "small", "const": "S"}}}
+    definition = {
+        "$id": "https://tools.example/schemas/",
+        "properties": {"size": {"$ref": reference}},
+        "$defs": {"s": size},
+    }
+
+    assert sentences(definition, '{"size": "S"}') == []
+    assert len(sentences(definition, '{"size": "XL"}')) == 1
+
+
+@pytest.mark.parametrize(
+    ("definition", "why"),
+    [
+        ('{"$id": "https://a.example/", "$ref": "size"}', r"^\$ref: 'size' leaves the document"),
+        ('{"$id": "https://a.example/", "$ref": "#/$defs/nowhere"}', r"^\$ref: '#/\$defs/nowhere' does not exist"),
+        ('{"$id": "https://[", "$ref": "https://["}', "Invalid URI reference"),
+        ('{"$id": "https://a.example/", "$ref": "https://["}', r"^\$ref: 'https://\[' leaves the document"),
+    ],
+)
+def test_an_id_does_not_open_what_lies_outside(definition: str, why: str) -> None:
+    with pytest.raises(BadSchema, match=why):
+        schema.compile(definition)
+
+
 def test_names_of_properties_and_data_are_not_taken_for_references() -> None:
     schema.compile('{"properties": {"$ref": {"type": "string"}}, "default": {"$ref": "x"}, "enum": [{"$ref": "y"}]}')
 
