@@ -111,7 +111,7 @@ def _steps(options: argparse.Namespace) -> Iterator[Step]:
     if configured.mark is Mark.FAULT:
         return
     version = options.protocol or target.preferred(route.protocol_versions)
-    with closing(Walk(config, route, services)) as walk:
+    with closing(Walk(config, route, services, every=options.tool is None)) as walk:
         if options.tool is None:
             for service in services:
                 yield from walk.service(service.name)

@@ -87,9 +87,12 @@ class Walk:
         route: The route.
 
         services: Those of its Tool Services that are looked at.
+
+        every: Each tool matters; else one does, and what others lack is worth a warning.
     """
 
-    def __init__(self, config: Config, route: Route, services: Sequence[ToolService]) -> None:
+    def __init__(self, config: Config, route: Route, services: Sequence[ToolService], *, every: bool) -> None:
+        self._left_out = Mark.FAULT if every else Mark.WARNING
         self._config = config
         self._route = route
         self._loads = {service.name: ServiceLoad(service) for service in services}
@@ -197,7 +200,7 @@ class Walk:
         if manifest.left_out:
             advice = "Mend it in the manifest: 'mcp-gateway check --fetch' says how."
             found = Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, f"{finding}, {len(details)} left out", advice)
-            return faulty(found, details, data=data, **about)
+            return faulty(found, details, self._left_out, data=data, **about)
         if not MediaType.of(answer.headers).says_json:
             advice = "Declare it application/json."
             found = Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, finding, advice)
