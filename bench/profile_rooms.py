@@ -22,7 +22,8 @@ from typing import Any, Final
 
 from mcp_gateway.app import Gateway
 from mcp_gateway.config import load
-from mcp_gateway.observe import logs
+from mcp_gateway.observe import logs, metrics
+from mcp_gateway.observe.seats import Seat
 from mcp_gateway.protocol.eras import VERSIONS
 
 from . import run
@@ -123,7 +124,9 @@ def profile(scenario: Scenario, seconds: float, base_url: str, folder: Path) -> 
     """Profile one scenario, and return the tables."""
     config = folder / "config.yaml"
     config.write_text(run.configuration(base_url))
-    gateway = Gateway(load.load(config, {}, versions=VERSIONS))
+    counted = metrics.of(Seat(folder / "metrics", 0))
+    sinks = (logs.write, counted.exchange)
+    gateway = Gateway(load.load(config, {}, versions=VERSIONS), sinks=sinks, metrics=counted)
     gateway.start()
     try:
         for number in range(200):

@@ -2,8 +2,9 @@
 What one request costs, counted in calls of functions instead of seconds, so that the same tree always costs the same.
 
 A request goes from the WSGI entry to the last byte of its answer in this process, with the log line written as in
-profile production and a real Tool Service on a kept connection. Counted is what the thread of the request does: every
-call of a Python function (and every resumption of a generator), and every call of a function written in C.
+profile production, the metrics kept, and a real Tool Service on a kept connection. Counted is what the thread of the
+request does: every call of a Python function (and every resumption of a generator), and every call of a function
+written in C.
 
 When a change makes a bound too small: look first whether the change needs what it calls. If it does, measure it, with
 ``make bench`` before and after in one sitting on a quiet machine (a count says nothing of how long a call takes: more
@@ -26,13 +27,15 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from prometheus_client import values
 from road import LEGACY, META, MODERN, PATH, message
 from support.toolservice import Reply, ToolService
 from werkzeug.test import EnvironBuilder
 
 from mcp_gateway.app import Gateway
 from mcp_gateway.config import model
-from mcp_gateway.observe import logs
+from mcp_gateway.observe import logs, metrics
+from mcp_gateway.observe.seats import Seat
 from mcp_gateway.registry.snapshots import Snapshots
 
 Request = Callable[[], dict[str, Any]]
@@ -80,16 +83,21 @@ REQUESTS: Mapping[str, Request] = {
 
 
 @pytest.fixture(scope="module")
-def gateway() -> Iterator[Gateway]:
-    """A gateway in front of a real Tool Service with 20 tools, logging as it does in production."""
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """A gateway in front of a real Tool Service with 20 tools, logging and counting as it does in production."""
     package = logging.getLogger("mcp_gateway")
     before = (package.handlers[:], package.propagate, package.level)
-    with open(os.devnull, "wb") as nowhere, ToolService() as service:
+    with open(os.devnull, "wb") as nowhere, ToolService() as service, pytest.MonkeyPatch.context() as replaced:
         logs.configure("info", as_json=True, descriptor=nowhere.fileno())
         for name in ("core.search", *(f"core.other{number}" for number in range(19))):
             service.add(name, lambda _: Reply.of_json(ANSWER.encode()), SCHEMA)
         route = model.Route("core", PATH, (model.ToolService(service.name, service.base_url),), (MODERN, LEGACY))
-        gateway = Gateway(model.Config(profile="production", routes=(route,)), store=Snapshots())
+        replaced.setattr(values, "ValueClass", values.ValueClass)
+        replaced.setenv("PROMETHEUS_MULTIPROC_DIR", "")
+        counted = metrics.of(Seat(tmp_path_factory.mktemp("metrics"), 0))
+        sinks = (logs.write, counted.exchange)
+        config = model.Config(profile="production", routes=(route,))
+        gateway = Gateway(config, store=Snapshots(), sinks=sinks, metrics=counted)
         gateway.start()
         try:
             yield gateway
@@ -125,6 +133,8 @@ def count(gateway: Gateway, make: Request) -> tuple[int, int]:
 @pytest.mark.parametrize("what", REQUESTS)
 def test_a_request_calls_no_more_functions_than_it_did(gateway: Gateway, what: str) -> None:
     make = REQUESTS[what]
+    package = logging.getLogger("mcp_gateway")
+    package.handlers[:] = [each for each in package.handlers if isinstance(each, logs.OneWrite)]  # without pytest's
     profiler = sys.getprofile()
     gc.disable()  # a collection runs what others left behind
     try:

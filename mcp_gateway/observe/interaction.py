@@ -100,17 +100,17 @@ class Interaction:
     @property
     def checks_ms(self) -> float | None:
         """How long it took from the whole body to the call of the Tool Service."""
-        return _between(self.arrived, self.called)
+        return None if self.arrived is None or self.called is None else (self.called - self.arrived) * 1000
 
     @property
     def tool_ms(self) -> float | None:
         """How long the call of the Tool Service took."""
-        return _between(self.called, self.returned)
+        return None if self.called is None or self.returned is None else (self.returned - self.called) * 1000
 
     @property
     def total_ms(self) -> float | None:
         """How long all of it took, without the wait for a thread."""
-        return _between(self.started, self.ended)
+        return None if self.ended is None else (self.ended - self.started) * 1000
 
     def context(self) -> dict[str, str]:
         """Return what every log line of this exchange carries; what is not known is left out."""
@@ -142,7 +142,3 @@ def hand_over(seen: Interaction, sinks: Iterable[Sink]) -> None:
             sink(seen)
         except Exception:
             _log.exception("an exchange could not be written down", extra={"fields": seen.context()})
-
-
-def _between(earlier: float | None, later: float | None) -> float | None:
-    return None if earlier is None or later is None else (later - earlier) * 1000

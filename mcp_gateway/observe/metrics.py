@@ -85,7 +85,16 @@ class Metrics(Protocol):
 
 
 class NoMetrics(Metrics):
-    """Counts nothing: there is no place for it."""
+    """
+    Counts nothing: there is no place for it.
+
+    Args:
+
+        page: What other workers have counted, where they have found a place.
+    """
+
+    def __init__(self, page: Page | None = None) -> None:
+        self._page = page
 
     def started(self, version: str, configuration_faults: int) -> None:
         """Do nothing."""
@@ -104,8 +113,8 @@ class NoMetrics(Metrics):
         """Do nothing."""
 
     def page(self) -> bytes | None:
-        """Return nothing."""
-        return None
+        """Return what others have counted, if there is anything."""
+        return None if self._page is None else self._page.read() or None
 
 
 NO_METRICS = NoMetrics()
@@ -119,7 +128,7 @@ def of(seat: Seat | None) -> Metrics:
         seat.prepare()
     except OSError as fault:
         _log.error("this worker counts nothing: there is no room for its metrics: %s", fault.strerror)
-        return NO_METRICS
+        return NoMetrics(Page(seat)) if seat.folder.is_dir() else NO_METRICS
     return WorkerMetrics(seat)
 
 
@@ -168,13 +177,13 @@ class WorkerMetrics(Metrics):
             return
         method, tool = seen.method or UNKNOWN, seen.tool or ""
         labels = (seen.route, method, seen.revision or "", tool, error_type(seen), seen.reason or "")
-        self._operation.of(*labels).observe(queue_s + (seen.total_ms or 0.0) / 1000)
+        self._operation.of(*labels).observe(queue_s + (seen.ended or seen.started) - seen.started)
         if seen.service is None:
             return
         if seen.reason == "busy":
             self._busy.of(seen.route, seen.service).inc()
-        elif seen.tool_ms is not None:
-            self._tool_service.of(seen.route, seen.service, failure(seen)).observe(seen.tool_ms / 1000)
+        elif seen.called is not None and seen.returned is not None:
+            self._tool_service.of(seen.route, seen.service, failure(seen)).observe(seen.returned - seen.called)
 
     def turned_away(self, status: int) -> None:
         """Note a request that was refused as HTTP."""

@@ -526,7 +526,15 @@ def test_the_page_names_every_reason_that_there_is() -> None:
     sources = (Path(mcp_gateway.__file__).parent / "web").glob("*.py")
     http = set().union(*(re.findall(r'HttpFault\(4\d\d, "(\w+)"', path.read_text()) for path in sources))
     assert http - {"host_not_allowed", "origin_not_allowed"} <= named
-    assert named <= refusals | http | {*map(str, Reason), "tool_error", "refused", "fault", "internal", "guid", "reason"}
+    assert named <= refusals | http | {
+        *map(str, Reason),
+        "tool_error",
+        "refused",
+        "fault",
+        "internal",
+        "guid",
+        "reason",
+    }
 
 
 def test_the_example_of_the_page_has_no_member_that_is_not_explained() -> None:

@@ -50,7 +50,7 @@ def counted(take: Take) -> WorkerMetrics:
     return take(0)
 
 
-def samples(counted: WorkerMetrics) -> dict[str, list[tuple[dict[str, str], float]]]:
+def samples(counted: metrics.Metrics) -> dict[str, list[tuple[dict[str, str], float]]]:
     """Return what the page shows, by the name of the sample."""
     page = counted.page()
     assert page is not None
@@ -61,7 +61,7 @@ def samples(counted: WorkerMetrics) -> dict[str, list[tuple[dict[str, str], floa
     return found
 
 
-def value(counted: WorkerMetrics, name: str, **labels: str) -> float:
+def value(counted: metrics.Metrics, name: str, **labels: str) -> float:
     """Return the one sample of that name that has these labels among its own."""
     (only,) = [number for given, number in samples(counted).get(name, []) if labels.items() <= given.items()]
     return only
@@ -319,8 +319,29 @@ def test_a_worker_whose_files_find_no_room_counts_nothing_and_the_log_says_so(
 ) -> None:
     monkeypatch.setattr(Path, "write_bytes", full)
 
-    assert metrics.of(Seat(tmp_path, 0)) is NO_METRICS
+    worker = metrics.of(Seat(tmp_path, 0))
+
+    worker.turned_away(404)
+    assert worker.page() is None
     assert "No space left on device" in log.text
+
+
+def test_a_worker_that_found_no_room_shows_what_the_others_have_counted(
+    take: Take, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take(0).turned_away(404)
+    monkeypatch.setattr(Path, "write_bytes", full)
+
+    worker = metrics.of(Seat(tmp_path, 1))
+
+    worker.turned_away(404)
+    assert value(worker, "mcp_gateway_http_refused_total") == 1
+
+
+def test_a_worker_that_cannot_make_the_folder_counts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "mkdir", full)
+
+    assert metrics.of(Seat(tmp_path / "metrics", 0)) is NO_METRICS
 
 
 def test_a_worker_that_finds_room_counts(take: Take, tmp_path: Path) -> None:

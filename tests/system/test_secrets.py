@@ -39,7 +39,7 @@ def test_employee_numbers_and_tokens_are_passed_on_and_never_logged(tmp_path: Pa
             ]
             service.stop()
             answers.append(call(here.route(), "echo", {"secret": ARGUMENT}, headers=IDENTITY))
-            shown = [here.get(path).body.decode() for path in ("/readyz", "/healthz")]
+            shown = [here.get(path).body.decode() for path in ("/readyz", "/healthz", "/metrics")]
         said = here.said()
 
     received = service.calls("echo")[0]
@@ -54,6 +54,9 @@ def test_employee_numbers_and_tokens_are_passed_on_and_never_logged(tmp_path: Pa
         assert secret not in said
         assert secret not in "".join(shown)
         assert not [answer for answer in answers if secret.encode() in answer.body]
+    for secret in (ARGUMENT, "nowhere", answers[0].headers["guid"], "what went wrong inside"):
+        assert secret not in shown[-1]
+    assert 'gen_ai_tool_name="echo"' in shown[-1]
     assert ARGUMENT not in said
     assert answers[0].headers["guid"] in said
 
