@@ -140,12 +140,17 @@ def greeting(url: str, logs: Sequence[Path]) -> str:
 The gateway is up.
 
   MCP URL   {url}/mcp/core
+  console   {url}/console
   probes    {url}/healthz  {url}/readyz
   logs      {"  ".join(map(str, logs))}
 
 Call a tool from another terminal:
 
   {curl_line(url)}
+
+Walk a call step by step, and see whose fault it is when one fails:
+
+  .venv/bin/mcp-gateway doctor core core.search_documents --send
 
 Ctrl-C ends it.
 """

@@ -17,6 +17,9 @@ from .requests import EnvironHeaders
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths that answer whatever ``Host`` says: an orchestrator asks by address."""
 
+CONSOLE_FILES = "/console/assets/"
+"""Files that are the same for everybody."""
+
 _ALLOWED = (
     "accept, content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id, "
     "guid, x-request-id, employee-no, virtual-employee-no, traceparent, tracestate, baggage"
@@ -45,7 +48,7 @@ def install(app: Flask, policy: Policy, turned_away: Callable[[int], object]) ->
                 return None
             if request.environ["PATH_INFO"].startswith("//"):
                 raise NotFound  # werkzeug takes it for the path with one slash
-            checks.check_origin(policy, headers.get("origin"))
+            checks.check_origin(policy, _origin(headers))
         except HttpFault as fault:
             turned_away(fault.status)
             return answers.refused(fault, correlate(headers))
@@ -67,6 +70,11 @@ def install(app: Flask, policy: Policy, turned_away: Callable[[int], object]) ->
         response = answers.unrouted(fault, correlate(EnvironHeaders(request.environ)))
         turned_away(response.status_code)
         return response
+
+
+def _origin(headers: EnvironHeaders) -> str | None:
+    """Return the origin to be checked: a browser names the page's even when it loads the page's own modules."""
+    return None if request.path.startswith(CONSOLE_FILES) else headers.get("origin")
 
 
 def _is_preflight(unrouted: Exception | None, headers: EnvironHeaders) -> bool:

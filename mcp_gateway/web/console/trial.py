@@ -75,6 +75,8 @@ def tried(route: model.Route, tool: Tool, arguments: bytes, origin: str, rehears
 
 
 def _violations(tool: Tool, value: Any) -> list[dict[str, str]]:
+    if not isinstance(value, dict):  # refused before the schema is looked at
+        return []
     return [
         {"path": each.path, "keyword": each.keyword, "message": each.message}
         for each in tool.input_schema.violations(value, "arguments")

@@ -16,8 +16,8 @@ export const content = (blocks) => (isList(blocks) ? blocks : []).map((each, ind
 
 function one(found, number) {
   const type = String(own(found, "type"));
-  const shown = (KINDS[type] ?? unknown)(found);
-  const kind = el("p", { class: "kind" }, type.replaceAll("_", " "), shown.about && ` · ${shown.about}`);
+  const shown = (own(KINDS, type) ?? unknown)(found);
+  const kind = el("p", { class: "kind" }, type === "resource_link" ? "resource link" : type, shown.about && ` · ${shown.about}`);
   return el("section", { class: "content", "aria-label": `Content ${number}: ${type}` }, el("div", { class: "caption" }, kind, shown.copy), shown.node);
 }
 

@@ -14,7 +14,7 @@ const WHO = {
 const DELIVERY = {
   not_sent: "The Tool Service cannot have seen the call, so trying again is safe.",
   unknown: "The Tool Service may have carried the call out all the same.",
-  answered: "The Tool Service has answered.",
+  answered: "",
 };
 
 /** Reasons of the failure note: layer, culprit, what happened, what to do next. */
@@ -61,7 +61,7 @@ const HTTP = {
  * *refused*: the gateway was to refuse this call, so that a failure without a note is its own.
  */
 export function verdict(status, body, refused) {
-  if (typeof own(body, "error") === "string") return failed("The gateway refused the request", HTTP[body.error]?.() ?? BY_CALLER);
+  if (typeof own(body, "error") === "string") return failed("The gateway refused the request", own(HTTP, body.error)?.() ?? BY_CALLER);
   if (isObject(own(body, "error"))) return ofError(body.error);
   const result = own(body, "result");
   if (!isObject(result)) return failed(`HTTP ${status}, and no JSON-RPC`, ["request", "network", "Something else than the gateway answered, perhaps a proxy.", "Look at the answer as it came."]);
@@ -79,16 +79,16 @@ export const cancelled = () => ({ good: false, headline: "Cancelled here", what:
 
 function ofNote(note) {
   const reason = String(own(note, "reason"));
-  const found = reason === "status" ? ofStatus(number(own(note, "status")) ?? 0) : REASONS[reason];
+  const found = reason === "status" ? ofStatus(number(own(note, "status")) ?? 0) : own(REASONS, reason);
   const wait = number(own(note, "retryAfter"));
-  const more = [DELIVERY[own(note, "outcome")], wait !== undefined && `It asks to wait ${wait} s before the next try.`].filter(Boolean);
+  const more = [own(DELIVERY, String(own(note, "outcome"))), wait !== undefined && `It asks to wait ${wait} s before the next try.`].filter(Boolean);
   return { ...failed("The call failed", found ?? BROKEN), more, reason };
 }
 
 function ofError(error) {
   const code = number(own(error, "code"));
   const why = String(own(own(error, "data"), "reason"));
-  const found = CALLERS.includes(code) ? BY_CALLER : (CANNOT_START[why] ?? BROKEN);
+  const found = CALLERS.includes(code) ? BY_CALLER : (own(CANNOT_START, why) ?? BROKEN);
   return { ...failed("The gateway refused the call", found), reason: `JSON-RPC error ${code}` };
 }
 

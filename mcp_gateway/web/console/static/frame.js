@@ -43,11 +43,16 @@ export function frame(given, context) {
 
   const words = item ? `Item ${Number(name) + 1}` : name;
   const title = isGroup ? el("span", { id: `${id}-name`, class: "name" }, words) : el("label", { for: id, class: "name" }, words);
-  const hints = [...rules(found.schema).map((each) => el("span", {}, each)), ...values(found.schema).map(([word, text]) => el("span", {}, `${word} `, el("code", {}, shortened(text))))];
-  const about = el("div", { class: "about", id: `${id}-about` }, description(found.schema), hints.length > 0 && el("p", { class: "hints" }, hints));
+  const hints = [
+    ...rules(found.schema).map((each) => el("span", {}, each)),
+    ...values(found.schema).map(([word, text]) => el("span", {}, `${word} `, el("code", {}, shortened(text)))),
+  ];
+  const about = el("div", { class: "about", id: `${id}-about` }, el("span", { class: "hints" }, hints), description(found.schema));
   const group = isGroup ? { role: "group", "aria-labelledby": `${id}-name` } : {};
   const node = el("div", { class: `field ${found.kind}`, "data-place": path, ...group },
-    el("div", { class: "head" }, title, required && !item && el("span", { class: "required" }, "required"), found.kind !== "raw" && way, remove),
+    el("div", { class: "head" },
+      el("div", { class: "what" }, title, required && !item && el("span", { class: "required" }, "required")),
+      found.kind !== "raw" && way, remove),
     about, slot, fault);
 
   function use(chosen) {

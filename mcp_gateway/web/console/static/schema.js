@@ -13,33 +13,37 @@ export function schemaView(title, given, open) {
   const written = pretty(write(given));
   return details(title, open,
     el("div", { class: "schema" },
-      node(given, given, 0),
+      node(given, given, [], 0),
       details("As it was written", false, el("div", { class: "caption" }, copyButton(title, () => written)), block(title, written))));
 }
 
-function node(schema, root, depth) {
+/** *above*: the references that lead here; a schema may refer to itself. */
+function node(schema, root, above, depth) {
+  const reference = own(schema, "$ref");
+  if (above.includes(reference)) return el("p", { class: "faint" }, "again ", el("code", {}, reference), ", as above");
   const found = resolved(schema, root);
   const parts = [el("p", { class: "hints" }, rules(found).map((each) => el("span", {}, each)))];
   if (!isObject(found)) return el("div", {}, parts);
   if (typeof found.description === "string") parts.push(el("p", { class: "words" }, found.description));
   parts.push(...values(found).map(([word, text]) => el("p", { class: "values" }, `${word} `, el("code", {}, text))));
-  if (depth >= DEEPEST) return el("div", {}, parts, el("p", { class: "faint" }, "… deeper: see the schema as it was written"));
-  parts.push(members(found, root, depth));
-  if (isObject(own(found, "items"))) parts.push(labelled("each item", found.items, root, depth));
+  if (depth >= DEEPEST) return el("div", {}, parts, el("p", { class: "faint" }, "… and deeper"));
+  const inner = (part) => node(part, root, reference === undefined ? above : [...above, reference], depth + 1);
+  parts.push(members(found, inner));
+  if (isObject(own(found, "items"))) parts.push(labelled("each item", inner(found.items)));
   for (const [keyword, words] of [["oneOf", "exactly one of"], ["anyOf", "one of"], ["allOf", "all of"], ["prefixItems", "item"]]) {
-    if (isList(own(found, keyword))) parts.push(...found[keyword].map((each, index) => labelled(`${words} · ${index + 1}`, each, root, depth)));
+    if (isList(own(found, keyword))) parts.push(...found[keyword].map((each, index) => labelled(`${words} · ${index + 1}`, inner(each))));
   }
-  if (isObject(own(found, "additionalProperties"))) parts.push(labelled("any other member", found.additionalProperties, root, depth));
-  return el("div", {}, parts);
+  if (isObject(own(found, "additionalProperties"))) parts.push(labelled("any other member", inner(found.additionalProperties)));
+  return el("div", {}, parts.filter(Boolean));
 }
 
-function members(schema, root, depth) {
+function members(schema, inner) {
   const properties = own(schema, "properties");
   if (!isObject(properties)) return undefined;
   const needed = isList(own(schema, "required")) ? schema.required : [];
-  const listed = Object.keys(properties).map((name) =>
-    el("li", {}, el("p", { class: "member" }, el("code", {}, name), needed.includes(name) && el("span", { class: "required" }, "required")), node(properties[name], root, depth + 1)));
+  const listed = Object.entries(properties).map(([name, part]) =>
+    el("li", {}, el("p", { class: "member" }, el("code", {}, name), needed.includes(name) && el("span", { class: "required" }, "required")), inner(part)));
   return listed.length > 0 ? el("ul", { class: "tree" }, listed) : el("p", { class: "faint" }, "no members");
 }
 
-const labelled = (words, schema, root, depth) => el("div", { class: "inner" }, el("p", { class: "faint" }, words), node(schema, root, depth + 1));
+const labelled = (words, shown) => el("div", { class: "inner" }, el("p", { class: "faint" }, words), shown);

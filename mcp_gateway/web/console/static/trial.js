@@ -24,7 +24,7 @@ export function trial(tool, place, failed) {
 
   const fields = form(tool.inputSchema, changed);
   const panel = request(tool.versions, version, pick);
-  const state = el("div", { class: "state", role: "status" });
+  const state = el("div", { class: "state", role: "status", "aria-busy": "true" });
   const outcome = el("div", { class: "outcome", "aria-live": "polite" });
   const sender = button("Send", call, { class: "primary" });
   const stopper = button("Stop waiting", () => {}, { hidden: true });
@@ -65,6 +65,7 @@ export function trial(tool, place, failed) {
   function changed() {
     touched = true;
     checked = undefined;
+    state.setAttribute("aria-busy", "true");
     clearTimeout(timer);
     timer = setTimeout(check, PAUSE_MS);
   }
@@ -100,6 +101,7 @@ export function trial(tool, place, failed) {
     sender.disabled = !revision;
     fields.show(touched ? checked.violations.map((each) => [each.path, each.message]) : []);
     fill(state, ...said(checked, revision, touched));
+    state.setAttribute("aria-busy", "false");
   }
 
   async function call() {
@@ -115,14 +117,11 @@ export function trial(tool, place, failed) {
     const ticking = setInterval(() => {
       wait.textContent = `Waiting for the answer … ${Math.round((performance.now() - began) / 1000)} s`;
     }, TICK_MS);
-    try {
-      fill(outcome, ...answer(await send(tool.publicPath, revision, stop.signal), Boolean(revision.refusal)));
-    } catch (fault) {
-      fill(outcome, ...noAnswer(fault.name === "AbortError" ? cancelled() : unanswered(), performance.now() - began));
-    } finally {
-      clearInterval(ticking);
-      busy(false);
-    }
+    const given = await send(tool.publicPath, revision, stop.signal).catch((fault) => fault);
+    clearInterval(ticking);
+    busy(false);
+    if (given instanceof Error) fill(outcome, ...noAnswer(given.name === "AbortError" ? cancelled() : unanswered(), performance.now() - began));
+    else fill(outcome, ...answer(given, Boolean(revision.refusal)));
     outcome.scrollIntoView({ block: "nearest" });
   }
 
