@@ -20,8 +20,10 @@ CALLERS: Final = 8
 PATIENCE_S: Final = 0.5
 """How long the answer to noise is waited for: most of it asks for none."""
 
-BESIDE_S: Final = 3.0
-WARM_UP: Final = 0.2
+BESIDE_S: Final = 10.0
+"""How long a normal call may take beside it: the noise is made on the same processors, 20,000 headers at a time."""
+
+WARM_UP: Final = 0.5
 """The part of the time after which memory is looked at: until then every kind of request comes for the first time."""
 
 GROWTH_MB: Final = 20.0
