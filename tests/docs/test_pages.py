@@ -34,6 +34,7 @@ NOT_RUN = {
     "docs/how-to/put-nginx-in-front.md": [NGINX],
     "docs/how-to/use-an-openapi-document.md": ["it would install into the environment that runs the tests"],
     "docs/performance.md": ["it measures for minutes; the tests run a short one"],
+    "docs/reliability.md": ["it takes half an hour; the tests play two of the faults"],
 }
 
 # Programs that a page asks of its reader, beyond what the README does.
