@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
@@ -106,10 +106,12 @@ def compile(text: bytes | str) -> Schema:
     dialect = schema.get("$schema", DIALECTS[0])
     if not isinstance(dialect, str) or dialect.removesuffix("#") not in DIALECTS:
         raise BadSchema("only the dialects 2020-12, 2019-09 and draft-07 are supported", "$schema")
-    _check_references(schema)
-    for _, part in subschemas(schema):
-        if isinstance(part, dict):
-            _name_strangers(part)
+    found: list[tuple[str, Any, str]] = []
+    _collect(schema, "", "", found)
+    parts = [(place, part, base) for place, part, base in found if isinstance(part, dict)]
+    _check_references(parts)
+    for _, part, _ in parts:
+        _name_strangers(part)
     try:
         return Schema(
             jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=_PATTERNS)
@@ -126,28 +128,30 @@ def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
     What stands in ``enum``, ``const``, ``default`` or ``examples`` is data and is not entered.
     """
-    return ((here, part) for here, part, _ in _with_bases(schema, place, ""))
+    found: list[tuple[str, Any, str]] = []
+    _collect(schema, place, "", found)
+    return ((here, part) for here, part, _ in found)
 
 
-def _with_bases(schema: Any, place: str, base: str) -> Iterator[tuple[str, Any, str]]:
-    """Yield every schema inside *schema* with its place and the URI to which its references are relative."""
+def _collect(schema: Any, place: str, base: str, found: list[tuple[str, Any, str]]) -> None:
+    """Add every schema inside *schema* to *found*, with its place and the URI to which its references are relative."""
     if not isinstance(schema, dict):
-        yield place, schema, base
+        found.append((place, schema, base))
         return
     own = schema.get("$id")
     if isinstance(own, str):
         base = _joined(base, own)
-    yield place, schema, base
+    found.append((place, schema, base))
     for keyword, value in schema.items():
         here = f"{place}.{keyword}" if place else keyword
         if keyword in _NAMED_SCHEMAS and isinstance(value, dict):
             for name, part in value.items():
-                yield from _with_bases(part, step(here, name), base)
+                _collect(part, step(here, name), base, found)
         elif keyword in _LIST_OF_SCHEMAS and isinstance(value, list):
             for index, part in enumerate(value):
-                yield from _with_bases(part, f"{here}[{index}]", base)
+                _collect(part, f"{here}[{index}]", base, found)
         elif keyword in _ONE_SCHEMA:
-            yield from _with_bases(value, here, base)
+            _collect(value, here, base, found)
 
 
 def step(path: str, name: str | int) -> str:
@@ -160,9 +164,8 @@ def step(path: str, name: str | int) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _check_references(schema: dict[str, Any]) -> None:
+def _check_references(parts: Sequence[tuple[str, dict[str, Any], str]]) -> None:
     """Refuse what would have to be fetched; a schema that lies in the document may be called by its ``$id``."""
-    parts = [(place, part, base) for place, part, base in _with_bases(schema, "", "") if isinstance(part, dict)]
     inside = {base.partition("#")[0] for _, _, base in parts}
     for place, part, base in parts:
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
