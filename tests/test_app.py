@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -20,6 +20,7 @@ from mcp_gateway import __version__
 from mcp_gateway.app import Gateway
 from mcp_gateway.config import model
 from mcp_gateway.observe.interaction import Interaction
+from mcp_gateway.observe.metrics import NoMetrics, RouteNumbers, ServiceNumbers
 from mcp_gateway.registry.snapshots import Snapshots, snapshots
 from mcp_gateway.web import endpoint
 
@@ -85,6 +86,58 @@ def test_a_started_gateway_calls_the_tools_of_its_services(make: Callable[..., G
     assert service.received[0].header("User-Agent") == f"mcp-gateway/{__version__}"
     assert status(gateway)["status"] == "ready"
     assert [record.tool for record in records] == ["core.echo"]
+
+
+class Counted(NoMetrics):
+    """Metrics that remember how the routes were said to be, and how many calls were under way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.routes: dict[str, RouteNumbers] = {}
+        self.error = False
+        self.versions: list[tuple[str, int]] = []
+        self.under_way: dict[tuple[str, str, int], list[int]] = {}
+
+    def started(self, version: str, configuration_faults: int) -> None:
+        self.versions.append((version, configuration_faults))
+
+    def registry(self, routes: Iterable[RouteNumbers], error: bool) -> None:
+        self.routes, self.error = {route.route: route for route in routes}, error
+
+    def gate(self, route: str, service: str, limit: int) -> Callable[[int], object]:
+        return self.under_way.setdefault((route, service, limit), []).append
+
+
+def test_metrics_hear_how_the_routes_are_and_of_each_call_as_it_begins_and_ends(
+    make: Callable[..., Gateway], service: ToolService
+) -> None:
+    counted = Counted()
+    service.add("core.bad", echo, {"type": "string"})
+    config = model.Config(routes=(configured(service),))
+    gateway = make(config, metrics=counted, faults=("one", "two"))
+    gateway.start()
+    result(post(gateway, "tools/call", ECHO))
+
+    current = gateway.health().routes[0].snapshot
+    assert current is not None
+    assert counted.versions == [(__version__, 2)]
+    assert counted.routes["core"] == RouteNumbers(
+        "core", 1, current.loaded_at.timestamp(), 0, [ServiceNumbers(service.name, "loaded", 1)]
+    )
+    assert counted.error is False
+    assert counted.under_way == {("core", service.name, 16): [1, -1]}
+
+
+def test_metrics_hear_of_a_route_that_has_nothing_yet(make: Callable[..., Gateway], service: ToolService) -> None:
+    counted = Counted()
+    service.stop()
+    gateway = make(model.Config(routes=(configured(service),)), metrics=counted)
+    gateway.start()
+
+    route = counted.routes["core"]
+    assert (route.tools, route.loaded_at) == (0, 0.0)
+    assert route.failures >= 1
+    assert [one.state for one in route.services] == ["failed"]
 
 
 def test_a_gateway_serves_before_it_has_loaded_anything(make: Callable[..., Gateway], service: ToolService) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from prometheus_client import values
 from road import parsed
 from support.toolservice import Reply, ToolService
 from werkzeug.test import Client
@@ -51,6 +52,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("MCP_GATEWAY_CONFIG", str(path))
     monkeypatch.setattr(boot, "_boot", None)
     monkeypatch.setattr(boot, "_last_good", NOTHING_KEPT)
+    monkeypatch.setattr(boot, "_seats", None)
+    monkeypatch.setattr(boot, "_seat", None)
     package = logging.getLogger("mcp_gateway")
     before = (package.handlers[:], package.propagate, package.level)
     yield path
@@ -310,6 +313,54 @@ def test_there_is_nothing_to_take_away_where_nothing_was_read(file: Path) -> Non
     boot.end()
 
     assert name(boot.gateway()) == "first"
+
+
+# --- where workers count ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counting(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A master that listens; what counting changes in the library is changed back."""
+    monkeypatch.setattr(values, "ValueClass", values.ValueClass)
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")
+    boot.first(os.environ, GIVEN)
+    boot.ready()
+
+
+def page(gateway: Gateway) -> str:
+    """Return what ``/metrics`` says."""
+    return Client(gateway).get("/metrics").get_data(as_text=True)
+
+
+def test_a_worker_counts_on_the_seat_that_it_was_given_before_it_was_forked(counting: None) -> None:
+    boot.seat(1)
+    worker = boot.gateway()
+    worker.metrics.started("1", 0)
+    name(worker)
+
+    assert "\nmcp_gateway_workers 1.0\n" in page(worker)
+    assert 'mcp_method_name="initialize"' in page(worker)
+
+
+def test_a_worker_that_comes_after_another_goes_on_counting_where_that_was(counting: None) -> None:
+    boot.seat(1)
+    boot.gateway().metrics.started("1", 0)
+    boot.left(1)
+    boot.seat(2)
+    worker = boot.gateway()
+    worker.metrics.started("1", 0)
+
+    assert "\nmcp_gateway_workers 1.0\n" in page(worker)
+    assert "\nmcp_gateway_worker_starts_total 2.0\n" in page(worker)
+
+
+def test_without_a_folder_workers_start_and_count_nothing(file: Path) -> None:
+    boot.first(os.environ, GIVEN)
+    boot.seat(1)
+
+    assert Client(boot.gateway()).get("/metrics").status_code == 503
+
+    boot.left(1)
 
 
 # --- how the server is run -------------------------------------------------------------------------------------------

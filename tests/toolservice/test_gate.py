@@ -28,3 +28,15 @@ def test_whoever_leaves_makes_room_even_when_it_fails() -> None:
 
     with gate:
         assert gate.in_flight == 1
+
+
+def test_a_gate_tells_of_each_that_goes_in_and_comes_out_and_of_none_that_it_refuses() -> None:
+    told: list[int] = []
+    gate = Gate("core-tools", 1, told.append)
+
+    with gate, pytest.raises(Busy), gate:
+        pass
+    with pytest.raises(ZeroDivisionError), gate:
+        raise ZeroDivisionError
+
+    assert told == [1, -1, 1, -1]
