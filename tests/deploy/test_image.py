@@ -14,6 +14,9 @@ from support.rpc import call
 from support.toolservice import Received, Reply, ToolService
 from test_locks import pins
 
+# Whichever comes first waits for the installation of the whole lock.
+pytestmark = pytest.mark.timeout(300)
+
 KUBERNETES = ROOT / "deploy" / "kubernetes" / "base" / "gateway.yaml"
 COMPOSE = ROOT / "deploy" / "compose" / "config" / "gateway.yaml"
 
@@ -33,7 +36,6 @@ def echo(received: Received) -> Reply:
     return Reply.of_json(received.body)
 
 
-@pytest.mark.timeout(300)
 def test_it_holds_the_runtime_lock_and_the_gateway_and_nothing_that_installs(image: Image) -> None:
     assert packages(image) == pins(ROOT / "requirements" / "runtime.lock") | {"mcp-gateway": "0.1.0"}
 
