@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from importlib import resources
-from itertools import islice
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -84,7 +83,7 @@ def read(text: bytes, *, service: str) -> Manifest:
     fragments = jsontext.elements(jsontext.members(text)["tools"])
     for index, (entry, fragment) in enumerate(zip(document["tools"], fragments, strict=True)):
         place = f"tools[{index}]"
-        found = faults.get(index) or _read_tool(entry, fragment, place, service)
+        found = _read_tool(entry, fragment, place, service, faults.get(index, []))
         if isinstance(found, Tool) and found.name in tools:
             found = [_Fault(f"{place}.name", f"{tools[found.name].place} already has this name")]
         if isinstance(found, Tool):
@@ -192,22 +191,18 @@ def _quote(value: Any) -> str:
 # --- one tool: what a schema cannot say ------------------------------------------------------------------------------
 
 
-def _read_tool(entry: Mapping[str, Any], fragment: Fragment, place: str, service: str) -> Tool | list[_Fault]:
-    """Return the tool, or what is wrong with it; the shape of *entry* is that of the published schema."""
+def _read_tool(entry: Any, fragment: Fragment, place: str, service: str, of_shape: list[_Fault]) -> Tool | list[_Fault]:
+    """Return the tool, or what is wrong with it; *of_shape* is what the published schema has found."""
+    if not isinstance(entry, dict):
+        return of_shape
     raw = jsontext.members(fragment)
     shown = {field: Fragment(jsontext.compact(raw[field])) for field in SHOWN if field in raw}
-    faults = [_Fault(f"{place}.endpoint", reason) for reason in islice(_endpoint_faults(entry["endpoint"]), 1)]
-    schemas: dict[str, Schema] = {}
-    for field in ("inputSchema", "outputSchema"):
-        if field in shown:
-            try:
-                schemas[field] = compile_schema(bytes(shown[field]))
-            except BadSchema as fault:
-                where = f".{fault.place}" if fault.place else ""
-                faults.append(_Fault(f"{place}.{field}{where}", fault.reason))
-    mirrored, mark_faults = _read_marks(entry["inputSchema"], f"{place}.inputSchema")
-    faults += mark_faults
-    if faults:
+    schemas, schema_faults = _compile(entry, shown, place)
+    mirrored, mark_faults = _read_marks(entry.get("inputSchema"), f"{place}.inputSchema")
+    endpoint_faults = [_Fault(f"{place}.endpoint", reason) for reason in _endpoint_faults(entry.get("endpoint"))][:1]
+    told = {fault.place for fault in of_shape}
+    deeper = [fault for fault in (*endpoint_faults, *schema_faults, *mark_faults) if fault.place not in told]
+    if faults := of_shape + deeper:
         return faults
     milliseconds = entry.get("timeoutMs")
     result_format: Literal["mcp"] | None = "mcp" if "resultFormat" in entry else None
@@ -227,12 +222,31 @@ def _read_tool(entry: Mapping[str, Any], fragment: Fragment, place: str, service
     )
 
 
+def _compile(
+    entry: Mapping[str, Any], shown: Mapping[str, Fragment], place: str
+) -> tuple[dict[str, Schema], list[_Fault]]:
+    """Return the schemas of a tool that can be used, and what is wrong with the others."""
+    schemas: dict[str, Schema] = {}
+    faults: list[_Fault] = []
+    for field in ("inputSchema", "outputSchema"):
+        if not isinstance(entry.get(field), dict):
+            continue
+        try:
+            schemas[field] = compile_schema(bytes(shown[field]))
+        except BadSchema as fault:
+            where = f".{fault.place}" if fault.place else ""
+            faults.append(_Fault(f"{place}.{field}{where}", fault.reason))
+    return schemas, faults
+
+
 def _is_object(schema: Any) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
-def _endpoint_faults(endpoint: str) -> Iterator[str]:
+def _endpoint_faults(endpoint: Any) -> Iterator[str]:
     """Yield the reasons why an endpoint, which starts with ``/``, might lead elsewhere than its author meant."""
+    if not isinstance(endpoint, str):
+        return
     # What is percent-encoded counts too: clients, proxies and servers on the way may decode it.
     for text in (endpoint, unquote(endpoint, errors="replace")):
         if re.search(r"[\x00-\x1f\x7f-\x9f]", text):
@@ -275,7 +289,7 @@ def _read_marks(schema: Any, place: str) -> tuple[tuple[MirroredHeader, ...], li
 def _property_paths(schema: Any) -> dict[int, tuple[str, ...]]:
     """Return the property path of each schema that is reached through ``properties`` alone, by its identity."""
     paths: dict[int, tuple[str, ...]] = {}
-    todo: list[tuple[tuple[str, ...], Any]] = [((), schema)]
+    todo: list[tuple[tuple[str, ...], Any]] = [((), schema)] if isinstance(schema, dict) else []
     while todo:
         path, parent = todo.pop()
         properties = parent.get("properties")

@@ -425,6 +425,21 @@ def test_faults_that_a_schema_cannot_say_are_told_together():
     assert told.startswith('tools[0].endpoint: must not hold ".."; tools[0].inputSchema.$schema: ')
 
 
+def test_what_a_schema_cannot_say_is_told_beside_what_it_can():
+    told = refusal(tool(title=None, endpoint="/../x", inputSchema=schema(limit={"type": "int"}, a=True)))
+    places = [part.partition(": ")[0] for part in told.split("; ")]
+    assert sorted(places) == [
+        "tools[0].endpoint",
+        "tools[0].inputSchema.properties.a",
+        "tools[0].inputSchema.properties.limit.type",
+        "tools[0].title",
+    ]
+
+
+def test_a_place_is_told_once():
+    assert refusal(tool(inputSchema={"type": "object", "required": "a"})).count("required") == 1
+
+
 # --- x-mcp-header ----------------------------------------------------------------------------------------------------
 
 
