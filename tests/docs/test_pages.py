@@ -158,6 +158,7 @@ def test_json_is_compared_with_what_the_page_shows(shown: object, got: object, *
         ("```sh\necho '{}'\n```\n\n```json output\n[]\n```\n", "what came is\n{}"),
         ("```json\n{}\n```\n", "nobody can tell what this json block is"),
         ("```sh background\nfalse\n```\n\n```text\nready\n```\n", "line 5: "),
+        ("```sh\nsudo reboot\n```\n", "'sudo' is not run"),
         ("```json file=no/such/a.json\n{}\n```\n", "the folder of no/such/a.json is not there yet"),
     ],
 )
