@@ -60,7 +60,8 @@ class Farewell:
     def _hear(self, _number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._server.pid:
             os._exit(0)  # forked a moment ago: a worker that has not taken its own signals yet, nor anything else
-        if not self._server.reexec_pid:  # else another master goes on with these sockets, and nothing ends
+        # Another master may go on with these sockets, or the system keeps them for the next start: then nothing ends.
+        if not (self._server.reexec_pid or self._server.master_pid or self._server.systemd):
             self._leaving.say()
         self._server.signal(signal.SIGQUIT if self._told else signal.SIGTERM, frame)
         self._told = True

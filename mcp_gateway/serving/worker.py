@@ -30,6 +30,7 @@ from gunicorn.http import wsgi
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from . import door
 from .balance import Balance
 from .connection import Connection, WholeRequest
 from .leaving import Leaving
@@ -59,7 +60,10 @@ ARRIVING_S = 10.0
 """… and for a request that is arriving, so that a reload fails none; calls have ``graceful_timeout``."""
 
 SETTLING_S = 0.2
-"""How long a worker that is told to stop still takes connections; it may hear of it before it can see why."""
+"""
+How long a worker that is told to stop still takes connections at least: it may hear of it before it can see why. When
+the whole server is leaving, nobody new is connected in that time, and who is connecting already can still come in.
+"""
 
 YIELD_S = 0.0005
 """How long a worker that has more connections than another leaves a new one to it."""
@@ -114,6 +118,7 @@ class Worker(ThreadWorker):
         self._answered: deque[Connection] = deque()
         self._notified_at = 0.0
         self._told_at: float | None = None
+        self._door_is_open = True
         self._quits = False
 
     @classmethod
@@ -151,9 +156,12 @@ class Worker(ThreadWorker):
     def wait_for_and_dispatch_events(self, timeout: float | None) -> None:
         """Wait as long as gunicorn wants to, but not beyond the moment of leaving."""
         self._take_back()
-        super().wait_for_and_dispatch_events(min(timeout or 0.0, max(0.0, self._stays_s())))
-        if self.alive and self._stays_s() <= 0:
-            self._stop_listening()
+        super().wait_for_and_dispatch_events(min(timeout or 0.0, max(0.0, self._changes_in_s())))
+        if self._changes_in_s() <= 0:
+            if leaving.said and self._door_is_open:
+                self._close_door()
+            else:
+                self._stop_listening()
 
     def is_parent_alive(self) -> bool:
         """Return whether there is a master; without one this worker stops, and nobody may be sent to it any more."""
@@ -162,11 +170,18 @@ class Worker(ThreadWorker):
             self._stop_listening()
         return lives
 
-    def _stays_s(self) -> float:
-        """Return for how many seconds this worker still takes connections."""
+    def _changes_in_s(self) -> float:
+        """Return in how many seconds this worker takes the next step towards its end."""
         if self._told_at is None or not self.alive:
             return math.inf
-        return self._told_at + (self.drain_s if leaving.said else SETTLING_S) - time.monotonic()
+        goes_at = self._told_at + max(self.drain_s if leaving.said else 0.0, SETTLING_S)
+        return goes_at - (SETTLING_S if leaving.said and self._door_is_open else 0.0) - time.monotonic()
+
+    def _close_door(self) -> None:
+        """Have the system connect nobody any more; only where no other server goes on with these sockets."""
+        self._door_is_open = False
+        for listener in self.sockets:
+            door.close(listener)
 
     def _stop_listening(self) -> None:
         """Take what the system has already connected, refuse what comes now, and stop."""

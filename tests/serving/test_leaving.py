@@ -28,7 +28,15 @@ def master() -> Iterator[Any]:
     """A master in this process, whose SIGTERM is its own again afterwards."""
     before = signal.getsignal(signal.SIGTERM)
     heard: list[int] = []
-    yield Master(pid=os.getpid(), reexec_pid=0, LISTENERS=["one"], heard=heard, signal=lambda n, _: heard.append(n))
+    yield Master(
+        pid=os.getpid(),
+        reexec_pid=0,
+        master_pid=0,
+        systemd=False,
+        LISTENERS=["one"],
+        heard=heard,
+        signal=lambda n, _: heard.append(n),
+    )
     signal.signal(signal.SIGTERM, before)
 
 
@@ -57,9 +65,12 @@ def test_a_second_sigterm_means_at_once(master: Any) -> None:
     assert master.heard == [signal.SIGTERM, signal.SIGQUIT]
 
 
-def test_a_master_that_another_one_has_taken_the_sockets_from_ends_nothing_but_itself(master: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), [("reexec_pid", 4711), ("master_pid", 4711), ("systemd", True)])
+def test_a_master_whose_sockets_another_goes_on_with_ends_nothing_but_itself(
+    master: Any, name: str, value: object
+) -> None:
     leaving = Leaving()
-    master.reexec_pid = 4711
+    setattr(master, name, value)
     Farewell(master, leaving).heed()
     tell(os.getpid())
     assert not leaving.said
