@@ -166,6 +166,7 @@ class Reader:
 
     folder: Path
     ends: contextlib.ExitStack
+    beside: Path = Path()
     ports: Mapping[str, str] = field(default_factory=lambda: {port: str(free_port()) for port in PORTS})
     printed: str | None = None
     started: tuple[subprocess.Popen[bytes], Path] | None = None
@@ -179,7 +180,7 @@ class Reader:
         # Pages for those who run an image, where it is on the path, say mcp-gateway alone.
         (self.folder / ".path").mkdir()
         (self.folder / ".path" / "mcp-gateway").symlink_to(Path(sys.prefix) / "bin" / "mcp-gateway")
-        (self.folder / ".state").write_text("", encoding="utf-8")
+        (self.folder / ".state").write_text(f"READER_AT='{self.folder / self.beside}'\n", encoding="utf-8")
 
     def follow(self, page: str) -> None:
         """Do what the page says, from top to bottom."""
@@ -319,9 +320,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def follow(page: Path, folder: Path) -> None:
-    """Follow a page in an empty *folder*, and end what it starts."""
+    """Follow a page in an empty *folder*, and end what it starts. A page beside its files is read where they are."""
+    beside = page.parent.relative_to(ROOT) if page.is_relative_to(ROOT / "deploy") else Path()
     with contextlib.ExitStack() as ends:
-        Reader(folder, ends).follow(page.read_text("utf-8"))
+        Reader(folder, ends, beside).follow(page.read_text("utf-8"))
 
 
 def not_run(page: Path) -> Sequence[str]:

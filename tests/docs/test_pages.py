@@ -38,7 +38,11 @@ NOT_RUN = {
 }
 
 # Programs that a page asks of its reader, beyond what the README does.
-NEEDS = {"docs/tutorial/any-language.md": "node", "docs/how-to/connect-an-sdk.md": str(SDK)}
+NEEDS = {
+    "deploy/prometheus/README.md": "promtool",
+    "docs/how-to/connect-an-sdk.md": str(SDK),
+    "docs/tutorial/any-language.md": "node",
+}
 
 
 def name(path: Path) -> str:
