@@ -105,8 +105,12 @@ class Seat:
             if not path.exists():
                 # Readers take every file of that ending for whole.
                 unfinished = path.with_suffix(".new")
-                unfinished.write_bytes(bytes(FIRST_BYTES))
-                unfinished.rename(path)
+                try:
+                    unfinished.write_bytes(bytes(FIRST_BYTES))
+                    unfinished.rename(path)
+                except OSError:
+                    unfinished.unlink(missing_ok=True)
+                    raise
 
     def make_room(self, prefix: str) -> None:
         """

@@ -67,6 +67,18 @@ def test_every_byte_of_a_file_is_there_before_it_is_used(tmp_path: Path) -> None
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_file_that_finds_no_room_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nearly_full(self: Path, data: bytes) -> int:
+        self.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", nearly_full)
+    with pytest.raises(OSError, match="No space"):
+        Seat(tmp_path, 0).prepare()
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_files_of_an_earlier_worker_are_taken_over_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "counter_0.db").write_bytes(b"x" * 100)
     Seat(tmp_path, 0).prepare()
