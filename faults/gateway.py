@@ -41,12 +41,13 @@ END_S: Final = 60.0
 MORE_FILES: Final = 4
 """Open files that all workers together may have more than before: a log, a module that was not needed before."""
 
-_PSS: Final = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
+_MEMORY: Final = re.compile(r"^Pss_Anon:\s+(\d+) kB", re.MULTILINE)
+"""Memory of a process's own; that of programs and libraries is shared, and counts by how many others have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the workers hold: open files, threads, threads that wait for something outside, memory in MB (PSS)."""
+    """What the workers hold: open files, threads, those of them that wait for something outside, own memory in MB."""
 
     files: int
     threads: int
@@ -198,10 +199,10 @@ class Gateway:
     def look_at_log(self) -> None:
         """Note tracebacks and what gunicorn itself calls critical."""
         said = self.said()
-        for word in ("Traceback", "Exception in worker", "[CRITICAL]", "WORKER TIMEOUT"):
-            if place := said.count(word):
+        for word in ("Traceback", '"level":"critical"', "WORKER TIMEOUT"):
+            if times := said.count(word):
                 at = said.find(word)
-                self.problems.append(f"'{word}' is in its log {place} times: {said[max(0, at - 200) : at + 600]}")
+                self.problems.append(f"{word} is in its log {times} times: {said[max(0, at - 200) : at + 600]}")
 
     def look_at_workers(self) -> None:
         """Note workers that are not those that were there."""
@@ -218,37 +219,30 @@ class Gateway:
         return Figures(*(sum(column) for column in zip(*found, strict=True))) if found else Figures(0, 0, 0, 0.0)
 
     async def remember(self, tools: Sequence[str]) -> None:
-        """Make some calls of these healthy tools, and note what the workers hold at rest from now on."""
-        await self._touch(tools)
-        await asyncio.sleep(0.3)
+        """Make some calls of these healthy tools, and note what the workers hold once they rest again."""
+        for tool in (tool for tool in tools for _ in range(6 * WORKERS)):
+            line = await Line.open(self.port)
+            await line.ask(Call(next(numbers), tool, self.path).request())
+            line.close()
+        await until(lambda: not self.figures().waiting, "rest before the load", SETTLE_S, pause_s=0.2)
         self._before = self.figures()
 
-    async def rests(self, tools: Sequence[str]) -> str:
+    async def rests(self) -> str:
         """Wait until the workers hold no more than before; return what is left, and note it if it is too much."""
-        before, now = self._before, self.figures()
-        if before is None:
-            return ""
+        before = now = self._before or self.figures()
 
-        async def is_at_rest() -> bool:
+        def is_at_rest() -> bool:
             nonlocal now
-            # A connection to a Tool Service that rests too long is closed by the next call.
-            await self._touch(tools)
             now = self.figures()
-            return now.files - before.files <= MORE_FILES and now.waiting <= before.waiting
+            return now.files - before.files <= MORE_FILES and not now.waiting
 
         try:
-            await until(is_at_rest, "rest", SETTLE_S, pause_s=0.5)
+            await until(is_at_rest, "rest", SETTLE_S, pause_s=0.2)
         except RuntimeError:
-            files, waiting = now.files - before.files, now.waiting - before.waiting
-            self.problems.append(f"left behind: {files} open files, {waiting} threads that wait for something")
-        return f"{max(0, now.waiting - before.waiting)} / {max(0, now.files - before.files)}"
-
-    async def _touch(self, tools: Sequence[str]) -> None:
-        for tool in (tool for tool in tools for _ in range(6 * WORKERS)):
-            with contextlib.suppress(OSError, NoAnswer):
-                line = await Line.open(self.port)
-                await line.ask(Call(next(numbers), tool, self.path).request(), 10.0)
-                line.close()
+            self.problems.append(
+                f"left behind: {now.files - before.files} open files, {now.waiting} threads that wait for something"
+            )
+        return f"{now.waiting} / {max(0, now.files - before.files)}"
 
 
 async def until(look: Callable[[], Any], what: str, seconds: float, *, pause_s: float = 0.05) -> None:
@@ -287,11 +281,11 @@ def _figures(pid: int) -> tuple[int, int, int, float]:
     try:
         tasks = [task.name for task in (folder / "task").iterdir()]
         files = len(list((folder / "fd").iterdir()))
-        pss = _PSS.search((folder / "smaps_rollup").read_text())
+        memory = _MEMORY.search((folder / "smaps_rollup").read_text())
     except OSError:
         return 0, 0, 0, 0.0
     waiting = sum(_waits_outside(folder / "task" / task / "wchan") for task in tasks if task != str(pid))
-    return files, len(tasks), waiting, int(pss[1]) * 1.024 / 1000 if pss else 0.0
+    return files, len(tasks), waiting, int(memory[1]) * 1.024 / 1000 if memory else 0.0
 
 
 def _waits_outside(place: Path) -> bool:

@@ -153,7 +153,7 @@ class Stage:
                     await here.remember(tools)
                 yield here
                 if rests:
-                    self.left.append(await here.rests(tools))
+                    self.left.append(await here.rests())
                 if steady:
                     here.look_at_workers()
         finally:

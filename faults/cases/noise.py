@@ -138,4 +138,4 @@ async def noise_of_all_kinds(stage: Stage) -> None:
             stage.must(not wrong, f"noise was answered with {wrong}")
             stage.must(stage.quick or growth < GROWTH_MB, f"the workers have grown by {growth:.1f} MB")
             stage.notes.append(f"answers to the noise by status: {dict(sorted(said.items()))}")
-            stage.notes.append(f"after the warm-up the workers grew by {growth:.1f} MB (PSS)")
+            stage.notes.append(f"after the warm-up the workers grew by {growth:.1f} MB")
