@@ -8,7 +8,7 @@ their tools fresh. ``create_app`` makes the Flask application for one set of rou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Flask
 
@@ -40,6 +40,14 @@ if TYPE_CHECKING:
 USER_AGENT = f"mcp-gateway/{__version__}"
 
 
+class Site(Flask):
+    """Flask without the question, asked of each hook and view of each request, whether it is a coroutine: none is."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return *func* as it is."""
+        return func
+
+
 def create_app(
     config: model.Config,
     routes: Iterable[Route],
@@ -58,7 +66,7 @@ def create_app(
 
         metrics: Counts what gets no record, and has the page of ``/metrics``.
     """
-    app = Flask("mcp_gateway", static_folder=None)
+    app = Site("mcp_gateway", static_folder=None)
     app.url_map.merge_slashes = False  # a path is served as it is or not at all, never redirected to another
     server = config.server
     policy = Policy.of(config.profile, server.allowed_hosts, server.allowed_origins)

@@ -148,18 +148,17 @@ def new_id() -> str:
 
 
 def _matching(headers: Headers, name: str, pattern: re.Pattern[str]) -> str | None:
-    values = _distinct(headers, name)
+    values = set(filter(None, headers.each(name)))
     return values.pop() if len(values) == 1 and all(map(pattern.fullmatch, values)) else None
 
 
 def _required(headers: Headers, name: str, pattern: re.Pattern[str], rule: str) -> str | None:
-    values = _distinct(headers, name)
+    values = set(filter(None, headers.each(name)))
+    if not values:
+        return None
     if len(values) > 1:
         raise BadCallerHeader(name, f"one value, {rule}")
-    if not all(map(pattern.fullmatch, values)):
+    value = values.pop()
+    if not pattern.fullmatch(value):
         raise BadCallerHeader(name, rule)
-    return values.pop() if values else None
-
-
-def _distinct(headers: Headers, name: str) -> set[str]:
-    return {value for value in headers.each(name) if value}
+    return value

@@ -52,10 +52,10 @@ ANSWER = '{"total":3,"results":[{"title":"휴가 신청 절차","score":0.9731}]
 CALL = {"name": "core.search", "arguments": {"query": "휴가 규정", "limit": 10}}
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
-    "tools/call": (600, 520),
-    "tools/call on 2026-07-28": (641, 550),
-    "tools/list": (477, 397),
-    "ping": (473, 395),
+    "tools/call": (530, 445),
+    "tools/call on 2026-07-28": (571, 475),
+    "tools/list": (368, 289),
+    "ping": (363, 286),
 }
 """What is asked, then at most how many calls of Python functions, and of functions written in C."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -118,6 +119,8 @@ def version_header(headers: Headers) -> str | None:
     value = headers.get("mcp-protocol-version")
     if not value:
         return None
+    if "," not in value:
+        return value.strip()
     values = {part.strip() for part in value.split(",")}
     return values.pop() if len(values) == 1 else value
 
@@ -133,8 +136,7 @@ def claims(value: Any) -> bool:
 
 def speaking(route: Route, version: str | None, claim: bool) -> Era:
     """Return the revision that words the answer: of the kind that claim or header ask for, else the one there is."""
-    wants_per_request = claim or _sees(route, version) is Header.PER_REQUEST
-    return min((ERAS[each] for each in route.versions), key=lambda era: era.per_request is not wants_per_request)
+    return _of_kind(route.versions, claim or _sees(route, version) is Header.PER_REQUEST)
 
 
 def judge(route: Route, version: str | None, claim: bool, message: Message) -> None:
@@ -147,7 +149,7 @@ def judge(route: Route, version: str | None, claim: bool, message: Message) -> N
         UnsupportedVersion: HTTP 400, ``-32022``.
         InvalidRequest: HTTP 400, ``-32600``.
     """
-    row = decide(_sees(route, version), claim, _post(message), _only(route))
+    row = decide(_sees(route, version), claim, _post(message), _only(route.versions))
     if row.verdict is Verdict.HEADER_REFUSED:
         raise VersionNotServed(version, route.versions)
     if row.verdict is Verdict.UNSUPPORTED:
@@ -162,6 +164,7 @@ def warnings(tool: Tool, route: model.Route) -> tuple[str, ...]:
     return (*tool.warnings, *dict.fromkeys(chain.from_iterable(spoken)))
 
 
+@cache
 def decide(header: Header, claim: bool, post: Post, only: Header | None) -> Row:
     """Return the first row of the table that fits; the last one fits everything."""
     return next(
@@ -182,8 +185,14 @@ def _sees(route: Route, version: str | None) -> Header:
     return Header.PER_REQUEST if ERAS[version].per_request else Header.SESSION
 
 
-def _only(route: Route) -> Header | None:
-    kinds = {ERAS[version].per_request for version in route.versions}
+@cache
+def _of_kind(versions: tuple[str, ...], per_request: bool) -> Era:
+    return min((ERAS[version] for version in versions), key=lambda era: era.per_request is not per_request)
+
+
+@cache
+def _only(versions: tuple[str, ...]) -> Header | None:
+    kinds = {ERAS[version].per_request for version in versions}
     if len(kinds) > 1:
         return None
     return Header.PER_REQUEST if kinds.pop() else Header.SESSION

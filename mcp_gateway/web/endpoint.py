@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, request
 
 from ..caller import correlate, trace
 from ..config.model import Limits
@@ -15,6 +15,7 @@ from ..observe.interaction import NO_TRACE, Interaction, Sink, hand_over
 from ..protocol.exchange import exchange
 from ..tools.route import Route
 from . import answers, checks
+from .answers import Answer
 from .requests import EnvironHeaders, queue_ms, read_body
 
 
@@ -29,16 +30,17 @@ def blueprint(route: Route, limits: Limits, sinks: Sequence[Sink]) -> Blueprint:
     key, path = route.config.key, route.config.public_path
     served = Blueprint(f"route-{key}", __name__)
 
-    def post() -> Response:
-        headers = EnvironHeaders(request.environ)
+    def post() -> Answer:
+        environ = request.environ
+        headers = EnvironHeaders(environ)
         correlation = correlate(headers)
-        seen = Interaction(key, correlation.guid, correlation.request_id, queue_ms=queue_ms(request.environ))
+        seen = Interaction(key, correlation.guid, correlation.request_id, queue_ms=queue_ms(environ))
         deadline = Deadline(seen.started + limits.interaction_timeout_s)
         try:
             checks.check_media_type(
-                request.content_type, headers.get("content-encoding"), headers.get("transfer-encoding")
+                environ.get("CONTENT_TYPE"), headers.get("content-encoding"), headers.get("transfer-encoding")
             )
-            body = read_body(request.environ, limits.max_request_bytes)
+            body = read_body(environ, limits.max_request_bytes)
         except HttpFault as fault:
             seen.outcome, seen.reason = "refused", fault.error
             response = answers.refused(fault, correlation)
@@ -50,7 +52,7 @@ def blueprint(route: Route, limits: Limits, sinks: Sequence[Sink]) -> Blueprint:
             seen.trace = trace(headers, {})
             if route.tracer is not None:
                 route.tracer.begin(seen)
-        seen.finish(response.status_code, response.content_length or 0)
+        seen.finish(response.status_code, response.length)
         hand_over(seen, sinks)
         return response
 

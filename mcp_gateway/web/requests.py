@@ -34,8 +34,12 @@ class EnvironHeaders(Headers):
 
     def each(self, name: str) -> tuple[str, ...]:
         """Return every value of the header *name* (lower case), one for each time it came; empty: absent."""
+        variable = _variable(name)
+        value: str | None = self._environ.get(variable)
+        if value is None:
+            return ()
         repeated: Mapping[str, tuple[str, ...]] = self._environ.get(REPEATED, NONE_REPEATED)
-        return repeated.get(_variable(name)) or super().each(name)
+        return repeated.get(variable, (value,))
 
 
 @cache
