@@ -63,7 +63,7 @@ PLACES = [overview, route, tool, answered, faulty, failed, kinds, nothing]
 
 def serious(console: Console, **options: Any) -> list[Any]:
     """Return what axe-core finds serious or critical on the page as it is."""
-    found = Axe().run(console.page, options=options).response["violations"]
+    found = Axe().run(console.page, options={"resultTypes": ["violations"], **options}).response["violations"]
     return [
         (each["id"], each["impact"], [node["html"][:160] for node in each["nodes"]])
         for each in found

@@ -58,7 +58,7 @@ def test_the_curl_script_that_is_shown_gets_the_answer_that_send_gets(
     console.tool(tool, arguments, version)
     console.send()
     environ = {**os.environ, **HOSTILE_ENVIRONMENT}
-    script = console.shown("curl").encode()
+    script = console.shown(f"curl for {version}").encode()
     done = subprocess.run(["sh"], input=script, capture_output=True, check=True, timeout=30, env=environ)
     assert without_times(json.loads(done.stdout)) == without_times(console.answer())
 
@@ -67,7 +67,8 @@ def test_mirrored_arguments_are_in_the_headers_of_the_later_revision(console: Co
     console.tool("mirrored", {"region": "kr", "page": {"size": 7}}, NEW)
     request = console.shown("HTTP request")
     assert "\nMcp-Param-Region: kr\nMcp-Param-Page-Size: 7\n" in request
-    assert "-H 'Mcp-Param-Region: kr'" in console.shown("curl")
+    assert "-H 'Mcp-Param-Region: kr'" in console.shown(f"curl for {NEW}")
+    assert "Mcp-Param" not in console.shown(f"curl for {OLD}"), "the other one is there at the same time"
     console.page.get_by_role("radio", name=OLD).check()
     assert "Mcp-Param" not in console.shown("HTTP request")
 
@@ -199,7 +200,8 @@ def test_every_text_has_a_button_that_copies_it(console: Console) -> None:
     for name, text in (
         ("Copy JSON-RPC body", console.shown("JSON-RPC body")),
         ("Copy HTTP request", console.shown("HTTP request")),
-        ("Copy curl", console.shown("curl")),
+        (f"Copy curl for {OLD}", console.shown(f"curl for {OLD}")),
+        (f"Copy curl for {NEW}", console.shown(f"curl for {NEW}")),
         ("Copy the name", "everything"),
         ("Copy link a link to these arguments", page.url),
     ):
@@ -210,9 +212,9 @@ def test_every_text_has_a_button_that_copies_it(console: Console) -> None:
 def test_a_page_without_the_clipboard_of_secure_pages_copies_all_the_same(console: Console) -> None:
     page = console.tool("text")
     page.evaluate("() => { navigator.clipboard.writeText = async () => { throw new Error('not secure'); }; }")
-    page.get_by_role("button", name="Copy curl", exact=True).click()
-    page.get_by_role("button", name="Copy curl", exact=True).filter(has_text="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == console.shown("curl")
+    page.get_by_role("button", name=f"Copy curl for {OLD}", exact=True).click()
+    page.get_by_role("button", name=f"Copy curl for {OLD}", exact=True).filter(has_text="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == console.shown(f"curl for {OLD}")
 
 
 STATUSES = (401, 403, 404, 408, 418, 425, 429, 500, 503)

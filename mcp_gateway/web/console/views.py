@@ -37,7 +37,6 @@ ASK_FIRST = "no-cache"
 MARKS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """What every answer of the console carries."""

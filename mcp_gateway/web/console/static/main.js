@@ -72,4 +72,5 @@ document.getElementById("skip").addEventListener("click", (event) => {
 });
 window.addEventListener("hashchange", () => render());
 search.install();
-render(true);
+if (JSON.rawJSON) render(true);
+else fill(main, el("p", { class: "notice" }, "This browser is too old for the console, which keeps every digit of a number: Chrome 114, Firefox 135 and Safari 18.4 can."));

@@ -10,22 +10,23 @@ export function request(versions, version, chosen) {
     const input = el("input", { type: "radio", name: group, value: each, checked: each === version, change: () => chosen(each) });
     return el("label", { class: "segment" }, input, el("span", {}, each));
   };
-  const figures = {
-    body: figure("JSON-RPC body"),
-    http: figure("HTTP request"),
-    curl: figure("curl"),
-  };
+  const body = figure("JSON-RPC body");
+  const http = figure("HTTP request");
+  const curls = versions.map((each) => [each, figure(`curl for ${each}`)]).reverse();
   const note = el("p", { class: "faint" }, "The browser adds headers of its own, such as Origin and User-Agent.");
 
   return {
     node: el("section", { class: "card request", "aria-labelledby": `${group}-title` },
       el("h2", { id: `${group}-title` }, "The request"),
       el("fieldset", { class: "segments" }, el("legend", {}, "MCP revision"), versions.map(radio)),
-      Object.values(figures).map((each) => each.node), note),
+      body.node, http.node, note, curls.map(([, each]) => each.node)),
 
-    /** Show the request of one revision; undefined: there is none, as the arguments are no JSON. */
-    show(revision) {
-      for (const [name, each] of Object.entries(figures)) each.show(revision?.[name]);
+    /** Show the requests of all *revisions*, that of *version* in every form; none while the arguments are no JSON. */
+    show(revisions, version) {
+      const of = (wanted) => revisions.find((each) => each.version === wanted);
+      body.show(of(version)?.body);
+      http.show(of(version)?.http);
+      curls.forEach(([each, shown]) => shown.show(of(each)?.curl));
     },
   };
 }

@@ -97,7 +97,7 @@ export function trial(tool, place, failed) {
   function show() {
     if (!checked) return;
     const revision = current();
-    panel.show(revision);
+    panel.show(checked.revisions, version);
     sender.disabled = !revision;
     fields.show(touched ? checked.violations.map((each) => [each.path, each.message]) : []);
     fill(state, ...said(checked, revision, touched));
@@ -136,7 +136,8 @@ export function trial(tool, place, failed) {
     el("p", { class: "faint keys" }, el("kbd", {}, "Ctrl"), " + ", el("kbd", {}, "Enter"), " sends."), outcome);
 
   function sendByKey(event) {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    // Enter also ends a syllable that is being put together.
+    if (event.key !== "Enter" || event.isComposing || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     call();
   }
