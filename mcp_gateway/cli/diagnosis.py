@@ -120,14 +120,15 @@ def of_connect(fault: Unanswered) -> Diagnosis:
 def of_tls(fault: Unanswered) -> Diagnosis:
     """Say whose fault a TLS handshake is that fails."""
     cause = fault.__cause__
+    reason = getattr(cause, "reason", None) if isinstance(cause, ssl.SSLError) else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         return _of_certificate(cause, fault.detail)
-    if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS_THERE:
+    if reason in _NO_TLS_THERE:
         advice = (
             "Write http:// in base_url if the Tool Service is meant to be spoken to without TLS; else correct its port."
         )
         return Diagnosis(Layer.TLS, Culprit.CONFIGURATION, "what answers at that port does not speak TLS", advice)
-    told = f" ({cause.reason})" if isinstance(cause, ssl.SSLError) and cause.reason else ""
+    told = f" ({reason})" if reason else ""
     advice = (
         "Look at its TLS settings and its log: the gateway speaks TLS 1.2 and 1.3 and has no certificate of its own."
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -28,12 +28,12 @@ from ...protocol.reply import Reply
 from ...registry.fetch import FetchFault, fetch
 from ...registry.loading import RouteLoad, ServiceLoad
 from ...registry.manifest import ManifestFault
-from ...registry.snapshot import ServiceState, Snapshot, Tool
+from ...registry.snapshot import Manifest, ServiceState, Snapshot, Tool
 from ...registry.snapshots import Snapshots
 from ...tools import route as served
 from ...toolservice.client import ToolServiceClient
 from ...toolservice.mediatype import MediaType
-from ...transport.answer import Reason, Unanswered
+from ...transport.answer import Answer, Reason, Unanswered
 from ...transport.certificate import Certificate
 from ...transport.probe import Probe
 from ...transport.wire import NoAnswer
@@ -122,14 +122,12 @@ class Walk:
             bad = Diagnosis(Layer.CONFIGURATION, Culprit.CONFIGURATION, finding, "Name a file of PEM certificates.")
             yield faulty(bad, **_about(load.service))
             return
-        for step in self._way(witness, load):
-            yield step
-            if step.mark is Mark.FAULT:
-                return
-        yield self._manifest(witness, load)
+        arrived = yield from self._way(witness, load)
+        if arrived:
+            yield self._manifest(witness, load)
 
-    def _way(self, witness: Witness, load: ServiceLoad) -> Iterator[Step]:
-        """Yield name look-up, connect and TLS, each of which a call needs."""
+    def _way(self, witness: Witness, load: ServiceLoad) -> Generator[Step, None, bool]:
+        """Yield name look-up, connect and TLS, each of which a call needs; return whether all went well."""
         about = _about(load.service)
         steps: tuple[tuple[Layer, Callable[[Probe], _Seen], Callable[[Unanswered], Diagnosis]], ...] = (
             (Layer.LOOK_UP, _look_up, diagnosis.of_look_up),
@@ -145,7 +143,7 @@ class Walk:
                     self._failed(load, fault.detail)
                     shown = probe.presented() if layer is Layer.TLS else None
                     yield faulty(diagnose(fault), [*evidence.certificate(shown), *self._meanwhile(load)], **about)
-                    return
+                    return False
                 elapsed_ms = int((time.monotonic() - began) * 1000)
                 data = {"elapsedMs": elapsed_ms}
                 if seen.doubt is not None:
@@ -153,6 +151,7 @@ class Walk:
                 else:
                     finding = f"{seen.finding}, {elapsed_ms} ms" if seen.timed else seen.finding
                     yield Step(layer, Mark.OK, finding, seen.details, data=data, **about)
+        return True
 
     def _manifest(self, witness: Witness, load: ServiceLoad) -> Step:
         about = _about(load.service)
@@ -189,9 +188,7 @@ class Walk:
             return probe.is_plain and (lost or bad_request) and probe.speaks_tls()
 
     def _loaded(self, witness: Witness, load: ServiceLoad, about: Mapping[str, Any]) -> Step:
-        manifest, answer = load.manifest, witness.answer
-        if manifest is None or answer is None:
-            raise AssertionError("a manifest that was read is there")
+        manifest, answer = cast(Manifest, load.manifest), cast(Answer, witness.answer)
         named = " ".join(filter(None, (manifest.name, manifest.version)))
         count = f"{len(manifest.tools)} tool{'' if len(manifest.tools) == 1 else 's'}"
         finding = f"{evidence.answered(witness)}: {f'{named}, ' if named else ''}{count}"

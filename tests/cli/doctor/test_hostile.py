@@ -164,6 +164,18 @@ def test_a_file_of_certificates_that_is_none_is_the_configurations_fault(doctor:
     assert report.fault == ("configuration", "configuration")
 
 
+def test_a_file_of_certificates_that_has_gone_is_the_configurations_fault(
+    doctor: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("mcp_gateway.transport.http._tls_context", gone)
+    report = doctor("https://127.0.0.1:9", *CALL)
+    assert report.fault == ("configuration", "configuration")
+    assert report["fault"]["finding"] == "ca_bundle None cannot be used: No such file or directory"
+
+
 # --- the manifest ----------------------------------------------------------------------------------------------------
 
 SLOW = ("silent", "dripping", "endless trailers")

@@ -178,9 +178,10 @@ def test_tools_that_are_left_out_are_a_warning_to_a_call_of_another(doctor: Walk
 
 def test_a_call_of_a_tool_that_is_left_out_fails_at_the_manifest(doctor: Walk, serve: Serve) -> None:
     bad = TOOL | {"name": "core.bad", "title": None}
-    report = doctor(serve(tool_service(text=manifest(bad, TOOL))), "core.bad")
+    worse = TOOL | {"name": "core.worse", "title": None}
+    report = doctor(serve(tool_service(text=manifest(worse, bad, TOOL))), "core.bad")
     assert report.fault == ("manifest", "tool_service")
-    assert report["steps"][-1]["finding"] == "it is left out: tools[0].title: must be a string"
+    assert report["steps"][-1]["finding"] == "it is left out: tools[1].title: must be a string"
 
 
 def test_a_fallback_manifest_that_stands_in_is_told_and_the_fault_stays(doctor: Walk, tmp_path: Path) -> None:
