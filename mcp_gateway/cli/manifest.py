@@ -201,9 +201,8 @@ def _sorted_out(operations: Iterable[Operation]) -> tuple[list[Mapping[str, Any]
 def _refusal(tool: Mapping[str, Any]) -> str:
     """Return why a gateway would leave out the tool; empty when it would not."""
     text = _text({"manifestVersion": "1", "tools": [tool]})
-    return "".join(
-        f"{left.place.partition('.')[2]}: {left.reason}" for left in manifest.read(text, service="").left_out
-    )
+    left_out = manifest.read(text, service="").left_out
+    return "".join(f"{left.place}: {left.reason}" for left in left_out).replace("tools[0].", "")
 
 
 def check(options: argparse.Namespace) -> int:

@@ -126,12 +126,15 @@ def test_numbers_and_characters_of_the_document_are_those_of_the_manifest(
 
 
 def test_an_operation_whose_schema_no_gateway_takes_is_left_out_with_the_place(cli: Cli) -> None:
-    whole = document(post({"type": "object", "properties": {"a": {"type": "strng"}}}), version="3.1.0")
+    wrong = {"type": "object", "properties": {"a": {"type": "strng"}}}
+    answer = {"200": {"description": "d", "content": {"application/json": {"schema": wrong}}}}
+    whole = document(post(wrong, responses=answer), version="3.1.0")
     whole["paths"]["/good"] = {"post": post()}
     Path("api.json").write_text(json.dumps(whole))
     ran = cli("manifest", "from-openapi", "api.json")
     assert ran.status == 0
     assert "  left out: POST /search: inputSchema.properties.a.type: " in ran.err
+    assert "; outputSchema.properties.a.type: " in ran.err
 
 
 def test_a_document_without_a_tool_writes_nothing(cli: Cli) -> None:
