@@ -1,17 +1,23 @@
-"""What the master makes of SIGTERM, at moments that a running server cannot be brought to."""
+"""What the master and its workers make of SIGTERM, at moments that a running server cannot be brought to."""
 
 from __future__ import annotations
 
 import os
+import selectors
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from gunicorn.app.wsgiapp import WSGIApplication
+from gunicorn.config import Config
+from gunicorn.glogging import Logger
 
 from mcp_gateway.serving.leaving import Farewell, Leaving
+from mcp_gateway.serving.worker import Worker
 
 
 class Master(SimpleNamespace):
@@ -98,3 +104,21 @@ def test_a_master_that_waits_for_workers_waits_no_longer_when_it_is_told_to_stop
     master.reap_workers()
     assert Master.reap_workers(master) is None
     assert master.reaped == 4
+
+
+def test_whom_the_system_has_connected_already_a_worker_takes_in_before_it_stops_listening() -> None:
+    settings = Config()
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
+    worker = Worker(1, os.getpid(), [listener], WSGIApplication, 30, settings, Logger(settings))
+    worker.poller = selectors.DefaultSelector()
+    address = listener.getsockname()
+    with socket.create_connection(address), socket.create_connection(address), worker.poller:
+        worker._stop_listening()
+        assert worker.nr_conns == 2
+        assert not worker.alive
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address)
+        for key in tuple(worker.poller.get_map().values()):
+            key.fileobj.close()
+    worker.tmp.close()

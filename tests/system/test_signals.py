@@ -217,6 +217,7 @@ def test_nobody_listens_any_more_when_the_master_is_gone_and_calls_under_way_end
             wait_until(lambda: nobody_listens(here.url), "end of listening")
             gate.open.set()
             assert answer.result(20).text == "done"
+            wait_until(lambda: not here.group_is_left(), "end of the workers", 60)
 
 
 # --- at other moments ------------------------------------------------------------------------------------------------

@@ -185,6 +185,17 @@ def test_a_tool_service_that_fails_shows_on_both_spans(traced: Traced) -> None:
     assert (client.attributes["error.type"], client.attributes["http.response.status_code"]) == ("503", 503)
 
 
+def test_a_tool_service_that_does_not_answer_is_a_call_without_a_status(traced: Traced) -> None:
+    traced.service.stop()
+    try:
+        assert call(traced.url, "echo", {}).result["isError"]
+    finally:
+        traced.service.start()
+    server, client = two(traced)
+    assert (client.attributes["error.type"], server.attributes["mcp_gateway.reason"]) == ("refused", "refused")
+    assert "http.response.status_code" not in client.attributes
+
+
 def test_a_request_that_is_refused_is_a_span_with_the_code_of_its_error_and_makes_no_call(traced: Traced) -> None:
     rpc(traced.url, "tools/call", {"name": "no.such"}, headers={"traceparent": PARENT})
     (span,) = traced.collector.wait_for_spans(1)
