@@ -41,8 +41,11 @@ END_S: Final = 60.0
 MORE_FILES: Final = 4
 """Open files that all workers together may have more than before: a log, a module that was not needed before."""
 
-_MEMORY: Final = re.compile(r"^Pss_Anon:\s+(\d+) kB", re.MULTILINE)
-"""Memory of a process's own; that of programs and libraries is shared, and counts by how many others have it."""
+_MEMORY: Final = re.compile(r"^Anonymous:\s+(\d+) kB", re.MULTILINE)
+"""
+What a process has of memory that is no file's, pages that it still shares with its master included: any figure that is
+divided by the number of sharers grows when one of them writes, or when another program ends.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,11 @@ QUICK_S: Final = 3.0
 Play: TypeAlias = "Callable[[Stage], Coroutine[Any, Any, None]]"
 
 
+def listed(counts: Mapping[str, int]) -> str:
+    """Return counts as a note has them."""
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+
+
 class CannotPlay(Exception):
     """Raised when a fault cannot be played on this machine; the message says why."""
 

@@ -10,7 +10,7 @@ from collections import Counter
 
 from ..gateway import Gateway
 from ..load import Line, NoAnswer, all_of, numbers
-from ..stage import HEALTHY, Stage, fault
+from ..stage import HEALTHY, Stage, fault, listed
 from ..tool_service import Talk, after, answers, http
 from ..wire import RIGHT, Call, label
 
@@ -87,8 +87,8 @@ async def slow_clients(stage: Stage) -> None:
                 await all_of(*slow, *(_never_reads(gateway, end, ends) for _ in range(each)))
             stage.within(beside.tally, BESIDE_S)
             stage.must(not ends["nothing"], f"{ends['nothing']} slow clients were left waiting for ever")
-            stage.must(ends["408"] > 0 and ends["closed"] > 0, f"how they ended: {dict(ends)}")
-            stage.notes.append(f"how the slow clients ended: {dict(sorted(ends.items()))}")
+            stage.must(ends["408"] > 0 and ends["closed"] > 0, f"how they ended: {listed(ends)}")
+            stage.notes.append(f"how the slow clients ended: {listed(ends)}")
 
 
 @fault(

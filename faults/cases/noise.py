@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ..load import all_of
-from ..stage import HEALTHY, Stage, fault
+from ..stage import HEALTHY, Stage, fault, listed
 from ..tool_service import Ledger, ToolService, answers
 from ..wire import Call
 
@@ -135,7 +135,7 @@ async def noise_of_all_kinds(stage: Stage) -> None:
             growth = gateway.figures().megabytes - before
             stage.within(beside.tally, BESIDE_S)
             wrong = {name: count for name, count in said.items() if name.startswith(("5", "no connection"))}
-            stage.must(not wrong, f"noise was answered with {wrong}")
+            stage.must(not wrong, f"noise was answered with {listed(wrong)}")
             stage.must(stage.quick or growth < GROWTH_MB, f"the workers have grown by {growth:.1f} MB")
-            stage.notes.append(f"answers to the noise by status: {dict(sorted(said.items()))}")
+            stage.notes.append(f"answers to the noise by status: {listed(said)}")
             stage.notes.append(f"after the warm-up the workers grew by {growth:.1f} MB")

@@ -17,4 +17,4 @@ async def many_calls(stage: Stage) -> None:
         await stage.load(gateway, callers=16).run(count=calls)
         growth = gateway.figures().megabytes - before
         stage.must(stage.quick or growth < GROWTH_MB, f"the workers have grown by {growth:.1f} MB")
-        stage.notes.append(f"the two workers have {before:.0f} MB of their own together and grew by {growth:.1f} MB")
+        stage.notes.append(f"the two workers have {before:.0f} MB together, and grew by {growth:.1f} MB")
