@@ -178,7 +178,7 @@ def _translated(file: str) -> Translation:
     except ModuleNotFoundError as missing:
         raise Failed(
             f"manifest from-openapi needs the extra 'openapi' ({missing.name} is not installed): "
-            "pip install 'mcp-gateway[openapi]', or pip install '.[openapi]' in a clone"
+            "pip install -e '.[openapi]' in the clone, or pip install openapi-spec-validator"
         ) from None
     try:
         return translate(_read(file))

@@ -183,7 +183,7 @@ def test_without_the_extra_one_line_says_how_to_get_it(cli: Cli, monkeypatch: py
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.count("\n") == 1
     assert "needs the extra 'openapi'" in ran.err
-    assert "pip install '.[openapi]'" in ran.err
+    assert "pip install -e '.[openapi]'" in ran.err
 
 
 def test_no_other_command_needs_the_library() -> None:
