@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from support.kustomize import Manifest, build, only
+from support.kustomize import Manifest, Refused, build, content_hash, only
 from support.processes import ROOT
 
 from mcp_gateway.config import load
@@ -26,6 +27,8 @@ KUBERNETES = ("1.33", "1.37")
 SECRET = {"CORE_TOOLS_AUTHORIZATION": "Bearer x"}
 IN_MEMORY = ("/dev/shm", "/tmp")  # noqa: S108  of a container
 NOT_OF_KUBERNETES = {"ServiceMonitor"}
+INGRESS = {"kind": "Ingress", "name": "mcp-gateway"}
+ADD = "[{op: add, path: /a, value: b}]"
 
 every_overlay = pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
 
@@ -58,16 +61,16 @@ def environment(container: Manifest) -> dict[str, str]:
     return {variable["name"]: variable["value"] for variable in container["env"]}
 
 
-def with_components(folder: Path, *components: Path) -> list[Manifest]:
-    """Build what a user's own overlay has who adds *components*."""
-    overlay = {
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "resources": [os.path.relpath(HERE / "overlays" / "behind-ingress", folder)],
-        "components": [os.path.relpath(component, folder) for component in components],
-    }
-    (folder / "kustomization.yaml").write_text(yaml.safe_dump(overlay), "utf-8")
+def own_overlay(folder: Path, overlay: Path, **fields: Any) -> list[Manifest]:
+    """Build what a user's own overlay in *folder* makes of one of ours with *fields*."""
+    head = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    own = head | {"resources": [os.path.relpath(overlay, folder)]} | fields
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(own), "utf-8")
     return build(folder)
+
+
+def with_component(folder: Path, component: Path) -> list[Manifest]:
+    return own_overlay(folder, HERE / "overlays" / "behind-ingress", components=[os.path.relpath(component, folder)])
 
 
 @pytest.mark.parametrize("version", KUBERNETES)
@@ -78,7 +81,7 @@ def test_every_manifest_fits_the_schema_of_its_kind(manifests: list[Manifest], v
 
 @pytest.mark.parametrize("component", COMPONENTS, ids=lambda path: path.name)
 def test_every_component_can_be_added_to_an_overlay(component: Path, tmp_path: Path) -> None:
-    for manifest in with_components(tmp_path, component):
+    for manifest in with_component(tmp_path, component):
         if manifest["kind"] not in NOT_OF_KUBERNETES:
             kubernetes_validate.validate(manifest, KUBERNETES[-1], strict=True)
 
@@ -274,21 +277,14 @@ def test_a_single_instance_has_nothing_that_keeps_a_node_from_being_emptied() ->
 @every_overlay
 def test_an_overlay_of_ones_own_brings_its_own_configuration(overlay: Path, tmp_path: Path) -> None:
     (tmp_path / "gateway.yaml").write_text("profile: production\n", "utf-8")
-    own: dict[str, Any] = {
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "namespace": "tools",
-        "resources": [os.path.relpath(overlay, tmp_path)],
-        "configMapGenerator": [{"name": "mcp-gateway", "behavior": "replace", "files": ["gateway.yaml"]}],
-    }
-    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(own), "utf-8")
-    manifests = build(tmp_path)
+    generator = {"name": "mcp-gateway", "behavior": "replace", "files": ["gateway.yaml"]}
+    manifests = own_overlay(tmp_path, overlay, namespace="tools", configMapGenerator=[generator])
     assert only(manifests, "ConfigMap")["data"] == {"gateway.yaml": "profile: production\n"}
     assert only(manifests, "Namespace")["metadata"]["name"] == "tools"
 
 
 def test_calls_under_way_scale_at_a_share_of_the_places_that_a_pod_has(tmp_path: Path) -> None:
-    manifests = with_components(tmp_path, HERE / "components" / "scale-on-calls")
+    manifests = with_component(tmp_path, HERE / "components" / "scale-on-calls")
     cpu, calls = only(manifests, "HorizontalPodAutoscaler")["spec"]["metrics"]
     assert (cpu["type"], calls["type"]) == ("Resource", "Pods")
     assert calls["pods"]["metric"]["name"] == declared.IN_FLIGHT.name
@@ -310,3 +306,59 @@ def test_the_overlay_of_the_readme_builds(tmp_path: Path) -> None:
     assert container["image"] == "registry.internal/tools/mcp-gateway:0.1.0"
     ingress = only(manifests, "Ingress")["spec"]
     assert (ingress["rules"][0]["host"], ingress["tls"][0]["hosts"]) == ("tools.internal", ["tools.internal"])
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"one": ""}, "9g67k2htb6"),
+        ({"gateway.yaml": 'title: 도구 <a> & "b"\\\t\n'}, "7887g46gf9"),
+    ],
+)
+def test_a_configuration_gets_the_hash_that_kustomize_gives_it(data: dict[str, str], expected: str) -> None:
+    assert content_hash(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("why", "field"),
+    [
+        ("namePrefix", {"namePrefix": "x-"}),
+        ("is no Kustomization", {"kind": "Component"}),
+        ("ClusterRole", {"resources": ["role.yaml"]}),
+        ("includeSelectors", {"labels": [{"pairs": {"a": "b"}}]}),
+        ("not true", {"labels": [{"pairs": {"a": "b"}, "includeSelectors": False}]}),
+        ("labels for a HorizontalPodAutoscaler", {"labels": [{"pairs": {"a": "b"}, "includeSelectors": True}]}),
+        ("digest", {"images": [{"name": "mcp-gateway", "digest": "sha256:0"}]}),
+        ("no Deployment is called other", {"replicas": [{"name": "other", "count": 1}]}),
+        ("literals", {"configMapGenerator": [{"name": "x", "literals": ["a=b"]}]}),
+        ("outside", {"configMapGenerator": [{"name": "x", "files": ["../gateway.yaml"]}]}),
+        ("twice", {"configMapGenerator": [{"name": "mcp-gateway", "files": []}]}),
+        ("merge", {"configMapGenerator": [{"name": "mcp-gateway", "files": [], "behavior": "merge"}]}),
+        ("path", {"patches": [{"path": "patch.yaml"}]}),
+        ("no list", {"patches": [{"target": INGRESS, "patch": "kind: Ingress"}]}),
+        ("labelSelector", {"patches": [{"target": {**INGRESS, "labelSelector": "a=b"}, "patch": "[]"}]}),
+        ("no Ingress is called other", {"patches": [{"target": {**INGRESS, "name": "other"}, "patch": ADD}]}),
+        ("from", {"patches": [{"target": INGRESS, "patch": "[{op: move, from: /spec, path: /other}]"}]}),
+        ("test /kind", {"patches": [{"target": INGRESS, "patch": "[{op: test, path: /kind, value: Ingress}]"}]}),
+        ("replace /a", {"patches": [{"target": INGRESS, "patch": ADD.replace("add", "replace")}]}),
+    ],
+)
+def test_what_these_tests_cannot_read_of_kustomize_is_refused(why: str, field: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "role.yaml").write_text("{kind: ClusterRole, metadata: {name: x}}", "utf-8")
+    with pytest.raises(Refused, match=why):
+        own_overlay(tmp_path, HERE / "overlays" / "behind-ingress", **field)
+
+
+@pytest.mark.parametrize(("version", "asked"), [("v5.5.0", True), ("v2.0.3", False)])
+def test_a_kubectl_that_builds_something_else_is_believed_unless_it_is_too_old(
+    version: str, asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "kubectl"
+    other = '{"kind": "Service", "metadata": {"name": "other"}}'
+    program.write_text(
+        f"#!/bin/sh\ncase $1 in version) echo 'Kustomize Version: {version}';; *) echo '{other}';; esac\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AssertionError, match='-   "name": "other"') if asked else contextlib.nullcontext():
+        build(OVERLAYS[0])
