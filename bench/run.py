@@ -120,7 +120,7 @@ def targets(base_url: str) -> Iterator[list[Target]]:
         folder = Path(name)
         config = folder / "config.yaml"
         config.write_text(configuration(base_url))
-        ours = {**kept, "MCP_GATEWAY_CONFIG": str(config), "WEB_CONCURRENCY": WORKERS}
+        ours = {**kept, "MCP_GATEWAY_CONFIG": str(config), "WEB_CONCURRENCY": WORKERS, "MCP_GATEWAY_DRAIN_S": "0"}
         theirs = {**kept, "TOOL_SERVICE": base_url}
         # Without a configuration of its own it would take the gateway's, which lies in the folder.
         plain = f"-c {os.devnull} -k gthread -w {WORKERS} --threads 64 --keep-alive 75 --no-control-socket".split()

@@ -68,7 +68,7 @@ def starts() -> Iterator[float]:
         folder = Path(name)
         config = folder / "config.yaml"
         config.write_text(configuration(base_url))
-        environ = {**kept, "MCP_GATEWAY_CONFIG": str(config), "WEB_CONCURRENCY": "1"}
+        environ = {**kept, "MCP_GATEWAY_CONFIG": str(config), "WEB_CONCURRENCY": "1", "MCP_GATEWAY_DRAIN_S": "0"}
         with serving("gateway", ["-c", "gunicorn.conf.py", "wsgi:app"], folder, environ) as gateway:
             for _ in range(TIMES):
                 before = ready(gateway.port)
