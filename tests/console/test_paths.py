@@ -151,7 +151,8 @@ def test_a_console_with_a_token_gives_its_documents_to_who_shows_it_and_its_file
     assert b'data-locked="true"' in road.request("GET", "/console").data
     for path in DOCUMENTS:
         refusal(road.request("GET", path), 401, "unauthorized")
-        refusal(road.request("GET", path, headers={"Authorization": "Bearer " + "x" * 24}), 401, "unauthorized")
+        for wrong in ("Bearer " + "x" * 24, f"Secret {TOKEN}", f"Basic {TOKEN}"):
+            refusal(road.request("GET", path, headers={"Authorization": wrong}), 401, "unauthorized")
         for scheme in ("Bearer", "bearer"):
             document(road, path, Authorization=f"{scheme} {TOKEN}")
 
