@@ -238,6 +238,14 @@ def test_nobody_reaches_a_pod_or_is_reached_from_it_unless_a_rule_says_so(manife
         assert peer["namespaceSelector"]["matchLabels"]
 
 
+def test_names_are_looked_up_at_the_dns_of_the_cluster_as_they_are_labelled(manifests: list[Manifest]) -> None:
+    rules = only(manifests, "NetworkPolicy")["spec"]["egress"]
+    (peer,) = [
+        peer for rule in rules if {"port": 53, "protocol": "UDP"} in rule.get("ports", ()) for peer in rule["to"]
+    ]
+    assert peer["podSelector"] == {"matchLabels": {"k8s-app": "kube-dns"}}
+
+
 def test_the_ingress_lets_in_what_routes_are_under_and_nothing_else(tmp_path: Path) -> None:
     manifests = build(HERE / "overlays" / "behind-ingress")
     (rule,) = only(manifests, "Ingress")["spec"]["rules"]
@@ -325,9 +333,9 @@ def test_a_configuration_gets_the_hash_that_kustomize_gives_it(data: dict[str, s
         ("namePrefix", {"namePrefix": "x-"}),
         ("is no Kustomization", {"kind": "Component"}),
         ("ClusterRole", {"resources": ["role.yaml"]}),
-        ("includeSelectors", {"labels": [{"pairs": {"a": "b"}}]}),
-        ("not true", {"labels": [{"pairs": {"a": "b"}, "includeSelectors": False}]}),
-        ("labels for a HorizontalPodAutoscaler", {"labels": [{"pairs": {"a": "b"}, "includeSelectors": True}]}),
+        ("includeTemplates", {"labels": [{"pairs": {"a": "b"}}]}),
+        ("includeSelectors", {"labels": [{"pairs": {"a": "b"}, "includeSelectors": True}]}),
+        ("not true", {"labels": [{"pairs": {"a": "b"}, "includeTemplates": False}]}),
         ("digest", {"images": [{"name": "mcp-gateway", "digest": "sha256:0"}]}),
         ("no Deployment is called other", {"replicas": [{"name": "other", "count": 1}]}),
         ("literals", {"configMapGenerator": [{"name": "x", "literals": ["a=b"]}]}),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +29,6 @@ IN_NAMESPACE = frozenset(
     "Deployment HorizontalPodAutoscaler Ingress NetworkPolicy PodDisruptionBudget Service ServiceAccount "
     "ServiceMonitor".split()
 )
-
-SELECTORS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("ConfigMap", "Namespace", "ServiceAccount"), ()),
-    "Deployment": (
-        "spec.selector.matchLabels!",
-        "spec.template.metadata.labels!",
-        "spec.template.spec.topologySpreadConstraints.labelSelector.matchLabels",
-    ),
-    "NetworkPolicy": (
-        "spec.podSelector.matchLabels",
-        "spec.ingress.from.podSelector.matchLabels",
-        "spec.egress.to.podSelector.matchLabels",
-    ),
-    "Service": ("spec.selector!",),
-}
-"""Where labels go with "includeSelectors", beside the labels of the object; what is not there is made at a "!"."""
 
 
 class Refused(Exception):
@@ -167,26 +151,13 @@ def _set_namespace(manifests: list[Manifest], namespace: Any) -> None:
 
 def _label(manifests: list[Manifest], labels: Any) -> None:
     for label in labels:
-        _hold(label, "pairs includeSelectors")
-        if label["includeSelectors"] is not True:
-            raise Refused("includeSelectors that is not true")
+        _hold(label, "pairs includeTemplates")
+        if label["includeTemplates"] is not True:
+            raise Refused("includeTemplates that is not true")
         for manifest in manifests:
-            if manifest["kind"] not in SELECTORS:
-                raise Refused(f"labels for a {manifest['kind']}")
-            for path in ("metadata.labels!", *SELECTORS[manifest["kind"]]):
-                for place in _places(manifest, path.rstrip("!").split("."), make=path.endswith("!")):
-                    place.update(label["pairs"])
-
-
-def _places(at: Any, path: list[str], *, make: bool) -> Iterator[Manifest]:
-    """Yield every mapping at *path*, through all elements of a list; with *make*, one that is missing is made."""
-    if isinstance(at, list):
-        for element in at:
-            yield from _places(element, path, make=make)
-    elif not path:
-        yield at
-    elif make or path[0] in at:
-        yield from _places(at.setdefault(path[0], {}), path[1:], make=make)
+            template = [manifest["spec"]["template"]] if manifest["kind"] == "Deployment" else []
+            for labelled in (manifest, *template):
+                labelled.setdefault("metadata", {}).setdefault("labels", {}).update(label["pairs"])
 
 
 def _set_replicas(manifests: list[Manifest], replicas: Any) -> None:
