@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Flask
+from flask import Blueprint, Flask, Request
+from werkzeug.routing import MapAdapter
 
 from . import __version__
 from .caller import Headers
@@ -41,11 +42,22 @@ USER_AGENT = f"mcp-gateway/{__version__}"
 
 
 class Site(Flask):
-    """Flask without the question, asked of each hook and view of each request, whether it is a coroutine: none is."""
+    """
+    Flask without the question, asked of each hook and view of each request, whether it is a coroutine: none is; and
+    without a look at ``Host``, which is the guard's: Flask fails on one that is no name, such as ``a..b``.
+    """
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return *func* as it is."""
         return func
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Return what finds the view of a request, by its path and its method alone; ``None``: there is no request."""
+        if request is None:
+            return None
+        environ = request.environ
+        path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+        return self.url_map.bind("gateway", path_info=path, default_method=environ["REQUEST_METHOD"])
 
 
 def create_app(
