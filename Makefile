@@ -39,7 +39,7 @@ test: $(VENV)/.dev $(CLIENTS:=/.made) $(SUITE) ## everything: style, types, impo
 	$(call step,mypy,$(PY) -m mypy)
 	$(call step,import contracts,$(VENV)/bin/lint-imports setup.cfg --no-logo --cache-dir .cache/import-linter)
 	@rm -rf .cache/coverage
-	$(call step,pytest,$(PY) -m coverage run -m pytest)
+	$(call step,pytest,$(PY) -m coverage run -m pytest --numprocesses auto --dist loadfile)
 	$(call step,coverage,{ $(PY) -m coverage combine --quiet && $(PY) -m coverage report; })
 	@printf '\ntest: passed\n'
 
