@@ -341,7 +341,8 @@ def test_bytes_behind_a_compressed_body_make_it_unreadable(serve: Serve, connect
 def test_an_answer_of_exactly_the_limit_is_taken(serve: Serve, connect: Connect) -> None:
     body = b"x" * MAX_BYTES
     client = connect(
-        serve(sending(answer(body)), sending(answer(gzip.compress(body, mtime=0), "Content-Encoding: gzip"))), idle_limit_s=0.0
+        serve(sending(answer(body)), sending(answer(gzip.compress(body, mtime=0), "Content-Encoding: gzip"))),
+        idle_limit_s=0.0,
     )
 
     assert post(client).body == body
