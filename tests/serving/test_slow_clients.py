@@ -278,12 +278,6 @@ def test_silent_connections_make_room_when_there_are_too_many(start: Start, serv
         assert read_answer(silent[-1]).result == {}
 
 
-def test_a_silent_connection_is_closed_after_the_time_of_an_idle_one(start: Start, service: ToolService) -> None:
-    here = start(service, "--keep-alive 1")
-    with connect(here.url) as silent:
-        assert silent.recv(1) == b""
-
-
 # --- the end ---------------------------------------------------------------------------------------------------------
 
 
