@@ -173,6 +173,7 @@ _UNANSWERED: Mapping[Reason, str] = {
 _UNAUTHORIZED = (401, 403)
 _NOT_FOUND = 404
 _BUSY = (408, 425, 429, 503)
+_ARGUMENTS = (400, 409, 413, 422)  # what another choice of arguments can change
 
 
 def of_manifest_status(answer: Answer) -> Diagnosis:
@@ -261,11 +262,15 @@ def _of_status(status: int, answer: Answer | None) -> tuple[Culprit, str]:
     if status == _NOT_FOUND:
         advice = "Read its words: either what was asked for is not there, or the manifest's endpoint leads nowhere."
         return Culprit.TOOL_SERVICE, advice + _from_proxy(answer)
-    if status // 100 == 4:
+    if status in _ARGUMENTS:
         advice = (
-            "Read its words and change the arguments. If inputSchema said so, the gateway would refuse them itself."
+            "Read what it says, if anything, and change the arguments. "
+            "If inputSchema said so, the gateway would refuse them itself."
         )
         return Culprit.CALLER, advice
+    if status // 100 == 4:
+        advice = "No argument changes that: have the endpoint take a POST of application/json, all that it ever gets."
+        return Culprit.TOOL_SERVICE, advice + _from_proxy(answer)
     return Culprit.TOOL_SERVICE, "Look for the guid in the log of the Tool Service." + _from_proxy(answer)
 
 

@@ -217,7 +217,7 @@ def test_a_page_without_the_clipboard_of_secure_pages_copies_all_the_same(consol
     assert page.evaluate("navigator.clipboard.readText()") == console.shown(f"curl for {OLD}")
 
 
-STATUSES = (401, 403, 404, 408, 418, 425, 429, 500, 503)
+STATUSES = (400, 401, 403, 404, 405, 408, 409, 413, 415, 418, 422, 425, 429, 500, 503)
 
 
 def test_the_console_blames_whom_the_command_line_blames(console: Console) -> None:

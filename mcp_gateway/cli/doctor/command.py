@@ -111,6 +111,8 @@ def _steps(options: argparse.Namespace) -> Iterator[Step]:
     if configured.mark is Mark.FAULT:
         return
     version = options.protocol or target.preferred(route.protocol_versions)
+    if options.tool is not None:
+        services = list(route.tool_services)  # whose a tool is depends on all of them
     with closing(Walk(config, route, services, every=options.tool is None)) as walk:
         if options.tool is None:
             for service in services:
@@ -118,11 +120,12 @@ def _steps(options: argparse.Namespace) -> Iterator[Step]:
             yield from walk.assemble()
             return
         headers = {header.name: header.value for header in options.header}
-        yield from _call(walk, services, Asked(options.tool, arguments, version, headers), send=options.send)
+        asked = Asked(options.tool, arguments, version, headers)
+        yield from _call(walk, services, asked, wanted=options.service, send=options.send)
 
 
-def _call(walk: Walk, services: list[ToolService], asked: Asked, *, send: bool) -> Iterator[Step]:
-    """Yield the steps to the tool's own service, and of the others only what matters to the call."""
+def _call(walk: Walk, services: list[ToolService], asked: Asked, *, wanted: str | None, send: bool) -> Iterator[Step]:
+    """Yield the steps to the service of the tool (*wanted*: which that should be), and of others what matters."""
     if len(services) == 1:
         yield from walk.service(services[0].name)
         yield from walk.assemble()
@@ -133,6 +136,11 @@ def _call(walk: Walk, services: list[ToolService], asked: Asked, *, send: bool) 
         for name, way in ways.items():
             yield from way if owner in (name, None) else map(_aside, filter(_is_bad, way))
         yield from assembled if owner is None else map(_aside, assembled)
+        if None not in (wanted, owner) and owner != wanted:
+            finding = f"a call of {asked.tool} goes to Tool Service {owner}, and never to {wanted}"
+            bad = Diagnosis(Layer.MANIFEST, Culprit.CALLER, finding, f"Name {owner}, or leave --service out.")
+            yield faulty(bad, subject=f"Tool {asked.tool}")
+            return
     yield from walk.call(asked, send=send)
 
 

@@ -28,7 +28,7 @@ from ...protocol.reply import Reply
 from ...registry.fetch import FetchFault, fetch
 from ...registry.loading import RouteLoad, ServiceLoad
 from ...registry.manifest import ManifestFault
-from ...registry.snapshot import Manifest, ServiceState, Snapshot, Tool
+from ...registry.snapshot import LeftOut, Manifest, ServiceState, Snapshot, Tool
 from ...registry.snapshots import Snapshots
 from ...tools import route as served
 from ...toolservice.client import ToolServiceClient
@@ -223,11 +223,11 @@ class Walk:
             yield faulty(bad, subject=subject)
         for report in self._snapshot.services if self._snapshot else ():
             own = self._loads[report.name].manifest
-            for clash in report.left_out[len(own.left_out) if own else 0 :]:
-                finding = f"{clash.tool} of Tool Service {report.name} is left out: {clash.place}: {clash.reason}"
+            clashes = report.left_out[len(own.left_out) if own else 0 :]
+            for finding in _told(report.name, clashes, each=self._left_out is Mark.FAULT):
                 advice = "Have one of the two renamed by its owner, or put the Tool Services on routes of their own."
                 bad = Diagnosis(Layer.MANIFEST, Culprit.CONFIGURATION, finding, advice)
-                yield faulty(bad, subject=subject, service=report.name)
+                yield faulty(bad, (), self._left_out, subject=subject, service=report.name)
 
     # --- the call ----------------------------------------------------------------------------------------------------
 
@@ -264,6 +264,15 @@ class Walk:
         advice = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(names) or '(none)'}."
         finding = f"the route has no tool {name!r}"
         return faulty(Diagnosis(Layer.SCHEMA, Culprit.CALLER, finding, advice), subject=subject)
+
+
+def _told(service: str, clashes: Sequence[LeftOut], *, each: bool) -> Iterator[str]:
+    """Yield what there is to say of tools whose names the route has already: of each, or of all in one sentence."""
+    if each or len(clashes) == 1:
+        for clash in clashes:
+            yield f"{clash.tool} of Tool Service {service} is left out: {clash.place}: {clash.reason}"
+    elif clashes:
+        yield f"{len(clashes)} tools of Tool Service {service} are left out, whose names the route has already"
 
 
 def _about(service: ToolService) -> dict[str, Any]:

@@ -271,6 +271,9 @@ def test_an_answer_that_is_nearly_too_late_is_a_warning(doctor: Walk, serve: Ser
     [
         (answer(b"", "Location: /x", status="307 Moved"), "tool_service", "it leads to /x."),
         (answer(b'{"why": "no"}', status="400 Bad"), "caller", "change the arguments"),
+        (answer(b"", status="405 Method Not Allowed"), "tool_service", "take a POST of application/json"),
+        (answer(b"", status="415 Unsupported Media Type"), "tool_service", "take a POST of application/json"),
+        (answer(b"{}", status="422 Unprocessable"), "caller", "change the arguments"),
         (answer(b"", status="401 Unauthorized"), "configuration", "credentials"),
         (answer(b"", status="404 Not Found"), "tool_service", "endpoint leads nowhere"),
         (answer(b"", status="429 Slow down"), "tool_service", "try again later"),

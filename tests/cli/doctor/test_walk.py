@@ -233,9 +233,37 @@ def test_several_faults_are_counted_and_the_first_is_told(cli: Cli, configure: C
 
 def test_one_tool_service_can_be_looked_at_alone(cli: Cli, configure: Configure, serve: Serve) -> None:
     two(configure, f"http://127.0.0.1:{free_port()}", serve(GOOD).base_url)
-    report = read(cli("doctor", "core", "core.search", "--service", "second", "--output", "json"))
+    report = read(cli("doctor", "core", "--service", "second", "--output", "json"))
     assert report["ok"]
     assert {step["service"] for step in report["steps"]} == {None, "second"}
+
+
+def test_a_tool_service_that_a_call_never_reaches_is_not_called(cli: Cli, configure: Configure, serve: Serve) -> None:
+    second = serve(GOOD)
+    two(configure, serve(GOOD).base_url, second.base_url)
+    report = read(cli("doctor", "core", "core.search", "--service", "second", "--send", "--output", "json"))
+    assert (report["fault"]["layer"], report["fault"]["culprit"]) == ("manifest", "caller")
+    assert report["fault"]["finding"] == "a call of core.search goes to Tool Service first, and never to second"
+    assert [request.line for request in second.requests] == ["GET /manifest HTTP/1.1"]
+
+
+def test_an_unknown_tool_is_the_callers_fault_on_a_route_with_names_that_two_have(
+    cli: Cli, configure: Configure, serve: Serve
+) -> None:
+    two(configure, serve(GOOD).base_url, serve(GOOD).base_url)
+    report = read(cli("doctor", "core", "core.other", "--output", "json"))
+    assert (report["fault"]["layer"], report["fault"]["culprit"]) == ("schema", "caller")
+
+
+def test_many_names_that_two_tool_services_have_are_one_warning_to_a_call(
+    cli: Cli, configure: Configure, serve: Serve
+) -> None:
+    both = tool_service(text=manifest(TOOL, TOOL | {"name": "core.other"}))
+    two(configure, serve(both).base_url, serve(both).base_url)
+    report = read(cli("doctor", "core", "core.search", "--output", "json"))
+    assert [step["finding"] for step in report["steps"] if step["mark"] == "warning"] == [
+        "2 tools of Tool Service second are left out, whose names the route has already"
+    ]
 
 
 # --- the call --------------------------------------------------------------------------------------------------------

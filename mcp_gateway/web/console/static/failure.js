@@ -35,7 +35,8 @@ export function ofStatus(status) {
   if (status === 401 || status === 403) return ["answer", "configuration", words, "Give the Tool Service the credentials that it asks for, as its headers in the configuration."];
   if ([408, 425, 429, 503].includes(status)) return ["answer", "tool_service", words, "It is busy or late: try again later, or have it scaled."];
   if (status === 404) return ["answer", "tool_service", words, "Read its words: either what was asked for is not there, or the manifest's endpoint leads nowhere."];
-  if (status >= 400 && status < 500) return ["answer", "caller", words, "Read its words and change the arguments."];
+  if ([400, 409, 413, 422].includes(status)) return ["answer", "caller", words, "Read what it says, if anything, and change the arguments."];
+  if (status >= 400 && status < 500) return ["answer", "tool_service", words, "No argument changes that: have the endpoint take a POST of application/json, all that it ever gets."];
   return ["answer", "tool_service", words, "Look for the guid in its log, and in the gateway's, which holds the start of its answer."];
 }
 
