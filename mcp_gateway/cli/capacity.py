@@ -120,8 +120,10 @@ def _settings(load: Load, plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _against_default(plan: Plan) -> str:
-    fit = "too few" if plan.max_in_flight > sizing.MAX_IN_FLIGHT else "enough"
-    return f"the default of {sizing.MAX_IN_FLIGHT} is {fit}"
+    default = f"the default of {sizing.MAX_IN_FLIGHT} is"
+    if plan.threads - plan.reserve < sizing.MAX_IN_FLIGHT:
+        return f"set it: {default} too many for {plan.threads} threads"
+    return f"{default} {'too few' if plan.max_in_flight > sizing.MAX_IN_FLIGHT else 'enough'}"
 
 
 def _notes(load: Load, plan: Plan) -> Iterator[str]:

@@ -144,6 +144,21 @@ def test_it_says_when_the_defaults_are_enough(cli: Cli) -> None:
     assert "which is enough." in said
 
 
+@pytest.mark.parametrize(
+    ("threads", "places", "fit"),
+    [
+        (8, 4, "set it: the default of 16 is too many for 8 threads"),
+        (19, 6, "set it: the default of 16 is too many for 19 threads"),
+        (20, 6, "the default of 16 is enough"),
+    ],
+)
+def test_the_default_is_not_enough_where_it_would_leave_too_few_threads(
+    cli: Cli, threads: int, places: int, fit: str
+) -> None:
+    said = cli("capacity", "--rate", "5", "--seconds", "0.5", "--threads", str(threads)).out
+    assert re.search(rf"^  max_in_flight +{places} .*; {fit}$", said, re.MULTILINE)
+
+
 def test_it_says_when_a_worker_would_have_too_many_connections(cli: Cli) -> None:
     said = cli("capacity", "--rate", "900", "--seconds", "0.1", "--cpus", "4", "--threads", "128").out
     assert "too few: put a proxy in front" in " ".join(said.split())
