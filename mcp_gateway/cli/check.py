@@ -97,11 +97,13 @@ def _report(statuses: tuple[RouteStatus, ...], routes: Mapping[str, Route]) -> I
         tools = status.snapshot.tools if status.snapshot else ()
         for report in status.services:
             mine = [tool for tool in tools if tool.service == report.name]
-            yield from _of_service(report, mine, routes[status.route])
+            # With a fault of the route nothing is served, which would say nothing of the services.
+            count = report.declared if status.error else len(mine)
+            yield from _of_service(report, count, mine, routes[status.route])
 
 
-def _of_service(report: ServiceReport, tools: list[Tool], route: Route) -> Iterator[str]:
-    yield f"  Tool Service {report.name}: {report.state}, {len(tools)} tool{'' if len(tools) == 1 else 's'}"
+def _of_service(report: ServiceReport, count: int, tools: list[Tool], route: Route) -> Iterator[str]:
+    yield f"  Tool Service {report.name}: {report.state}, {count} tool{'' if count == 1 else 's'}"
     if report.error:
         yield f"    FAULT: {report.error}"
         yield f"      'mcp-gateway doctor {route.key}' says at which step, and whose fault that is"

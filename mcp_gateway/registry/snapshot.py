@@ -105,7 +105,17 @@ class ServiceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServiceReport:
-    """What ``/readyz`` and ``check`` say of one Tool Service. ``error``: why the newest load failed, or ``None``."""
+    """
+    What ``/readyz`` and ``check`` say of one Tool Service.
+
+    Args:
+
+        tools: How many of its tools are served.
+
+        error: Why the newest load failed, or ``None``.
+
+        declared: How many tools without a fault its manifest has, served or not.
+    """
 
     name: str
     state: ServiceState
@@ -113,6 +123,7 @@ class ServiceReport:
     left_out: tuple[LeftOut, ...] = ()
     error: str | None = None
     loaded_at: datetime | None = None
+    declared: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,6 +252,7 @@ def report(part: Part, *, served: int = 0, clashes: tuple[LeftOut, ...] = ()) ->
         left_out=left_out + clashes,
         error=part.error,
         loaded_at=part.loaded_at,
+        declared=len(part.manifest.tools) if part.manifest else 0,
     )
 
 

@@ -164,6 +164,7 @@ def test_more_tools_than_a_route_may_have_are_a_fault_of_the_route(cli: Cli, con
         ran = cli("check", "--fetch")
     assert ran.status == 1
     assert "  FAULT: its Tool Services have 2 tools together, and a route may have 1\n" in ran.out
+    assert ran.out.splitlines()[-1] == "  Tool Service core-tools: loaded, 2 tools"
 
 
 @pytest.mark.parametrize("structured", [True, False])

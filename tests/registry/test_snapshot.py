@@ -48,13 +48,14 @@ def test_of_two_services_with_one_name_the_earlier_one_is_served_and_the_later_l
     both = snapshot(part("one", tool("a")), part("two", tool("b"), tool("a", endpoint="/other")))
     assert [(entry.name, entry.service) for entry in both.tools] == [("a", "one"), ("b", "two")]
     assert both.services == (
-        ServiceReport("one", ServiceState.LOADED, 1, loaded_at=NOW),
+        ServiceReport("one", ServiceState.LOADED, 1, loaded_at=NOW, declared=1),
         ServiceReport(
             "two",
             ServiceState.LOADED,
             1,
             left_out=(LeftOut("a", "tools[1].name", "Tool Service 'one' of this route already has it"),),
             loaded_at=NOW,
+            declared=2,
         ),
     )
 
