@@ -134,8 +134,16 @@ def curl_line(url: str) -> str:
     return shlex.join(["curl", "-s", f"{url}/mcp/core", *headers, "-d", json.dumps(call, separators=(",", ":"))])
 
 
-def greeting(url: str, logs: Sequence[Path]) -> str:
+def doctor_line(settings: Settings) -> str:
+    """Return one command line that walks a call step by step, with the ports that are not the usual ones."""
+    ports = (("PORT", settings.port, 8080), ("SAMPLE_TOOL_SERVICE_PORT", settings.sample_port, 9100))
+    chosen = [f"{name}={port}" for name, port, usual in ports if port != usual]
+    return " ".join([*chosen, ".venv/bin/mcp-gateway doctor core core.search_documents --send"])
+
+
+def greeting(settings: Settings, logs: Sequence[Path]) -> str:
     """Return what is printed when everything is up."""
+    url = settings.url
     return f"""
 The gateway is up.
 
@@ -150,7 +158,7 @@ Call a tool from another terminal:
 
 Walk a call step by step, and see whose fault it is when one fails:
 
-  .venv/bin/mcp-gateway doctor core core.search_documents --send
+  {doctor_line(settings)}
 
 Ctrl-C ends it.
 """
@@ -326,7 +334,7 @@ def run(environ: Mapping[str, str]) -> None:
         children.append(Child("gateway", gateway, empty_log(f"gateway-{settings.port}"), child_environ))
         wait_for(f"{settings.url}/healthz", children, signals)
         missing = _patiently(f"{settings.url}/readyz", TOOLS_WITHIN_S, children, signals)
-        print(greeting(settings.url, [child.log.relative_to(ROOT) for child in children]), flush=True)
+        print(greeting(settings, [child.log.relative_to(ROOT) for child in children]), flush=True)
         for line in unready(missing) if missing else ():
             print(f"Not ready yet: {line}", flush=True)
         while True:

@@ -247,21 +247,21 @@ class Worker(ThreadWorker):
         try:
             keep = self.handle(conn)
         finally:
-            if keep and conn.watched and not conn.has_more():
+            if keep and not conn.has_more():
                 self._answered.append(conn)
+                if not conn.watched:  # nothing would make the poller look
+                    self.method_queue.defer(self._take_back)
             else:
-                self.method_queue.defer(self._give_back, conn, keep)
+                self.method_queue.defer(self._go_on, conn, keep)
 
-    def _give_back(self, conn: Connection, keep: bool) -> None:
-        """Go on with an answered connection that the poller would not notice."""
-        if not keep:
+    def _go_on(self, conn: Connection, keep: bool) -> None:
+        """End an answered connection, or go on with what has been read of its next request already."""
+        if keep:
+            self.enqueue_req(conn)
+        else:
             self._ignore(conn)
             self.nr_conns -= 1
             conn.close(graceful=True)
-        elif conn.has_more():
-            self.enqueue_req(conn)
-        else:
-            self._answered.append(conn)
 
     def _take_back(self) -> None:
         """Wait for the next request on each connection that a thread has answered since this was last called."""

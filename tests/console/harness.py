@@ -196,7 +196,7 @@ def furnish(service: ToolService) -> None:
         resultFormat="mcp",
     )
     service.add("late", hold, timeoutMs=300)
-    service.add("slow", hold)
+    service.add("slow", hold, timeoutMs=10_000)  # a gateway that stops waits for it
     service.add(
         "hostile",
         lambda received: Reply.of_json(json.dumps(HOSTILE_ANSWER).encode()),

@@ -48,6 +48,8 @@ def test_every_control_writes_its_member(console: Console) -> None:
     console.fill("limit", "7")
     console.fill("exact", "-1.50e3")
     console.field("deep").locator("select").select_option("true")
+    labels = console.field("order").locator("option").all_inner_texts()
+    assert labels == ["(left out)", '"newest"', '"oldest"', "3", "null"]  # "3" would be another choice than 3
     console.field("order").locator("select").select_option("3")
     console.fill("maybe", "x")
     console.field("tags").get_by_role("button", name="Add an item").click()

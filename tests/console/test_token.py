@@ -78,6 +78,15 @@ def test_a_wrong_token_is_told_and_forgotten(browser: Browser, locked: Gateway) 
         assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_a_token_in_another_script_is_a_wrong_one_too(browser: Browser, locked: Gateway) -> None:
+    with tab(browser, locked.url) as console:
+        page = console.open("core")
+        page.get_by_label("Token", exact=True).fill("한글")
+        page.get_by_role("button", name="Look").click()
+        assert page.get_by_role("alert").inner_text() == "That was not the token."
+        assert page.evaluate("sessionStorage.length") == 0
+
+
 def test_the_token_stays_in_the_tab_goes_to_no_route_and_can_be_forgotten(browser: Browser, locked: Gateway) -> None:
     with tab(browser, locked.url) as console:
         page = console.open("core/text")

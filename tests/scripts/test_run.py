@@ -96,10 +96,17 @@ def test_the_curl_line_survives_a_shell_and_holds_a_whole_call() -> None:
 
 
 def test_the_greeting_names_every_address_and_log() -> None:
-    text = run.greeting("http://127.0.0.1:1", [Path("var/log/a.log")])
+    text = run.greeting(run.Settings("127.0.0.1", 1, 2), [Path("var/log/a.log")])
     addresses = ("http://127.0.0.1:1/mcp/core", "http://127.0.0.1:1/console", "/healthz", "/readyz")
     for part in (*addresses, "var/log/a.log", "curl -s ", "Ctrl-C"):
         assert part in text
+
+
+def test_the_greetings_doctor_looks_at_the_ports_that_were_chosen() -> None:
+    command = ".venv/bin/mcp-gateway doctor core core.search_documents --send"
+    assert run.doctor_line(run.Settings("127.0.0.1", 8080, 9100)) == command
+    chosen = run.doctor_line(run.Settings("127.0.0.1", 8081, 9101))
+    assert chosen == f"PORT=8081 SAMPLE_TOOL_SERVICE_PORT=9101 {command}"
 
 
 def test_a_route_that_is_not_ready_is_named_with_its_reason() -> None:

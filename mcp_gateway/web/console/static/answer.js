@@ -16,7 +16,7 @@ export function answer(given, refused) {
     headline(found, [
       `HTTP ${given.status}`,
       `${Math.round(given.ms)} ms`,
-      toolTime(result),
+      found.unsent ? undefined : toolTime(result),
       found.reason && `reason: ${found.reason}`,
     ]),
     blame(found),

@@ -28,6 +28,8 @@ const query = (members) => new URLSearchParams({ ...members, origin: location.or
 
 async function ask(path, options = {}) {
   const known = token.read();
+  // No header can carry anything else, and no token has it: a keyboard left on another script is the usual reason.
+  if (known && !/^[\x21-\x7e]+$/.test(known)) throw new Refused(401, "That was not the token.");
   const headers = { ...options.headers, ...(known ? { Authorization: `Bearer ${known}` } : {}) };
   let response;
   let text;

@@ -46,7 +46,8 @@ export const booleanControl = (_shape, context) => choiceControl({ options: ["tr
 
 export function choiceControl({ options }, { changed }) {
   const input = el("select", { change: changed }, el("option", { value: LEFT_OUT }, "(left out)"));
-  options.forEach((option, index) => input.append(el("option", { value: String(index) }, plain(option))));
+  const label = options.every((option) => option.startsWith('"')) ? plain : (option) => option; // "1" beside 1 needs its quotes
+  options.forEach((option, index) => input.append(el("option", { value: String(index) }, label(option))));
   return {
     node: input,
     input,

@@ -69,7 +69,7 @@ export function verdict(status, body, refused) {
   if (own(result, "isError") !== true) return { good: true, headline: "The tool answered" };
   const note = own(own(result, "_meta"), "mcp-gateway/failure");
   if (isObject(note)) return ofNote(note);
-  if (refused) return failed("The gateway refused the arguments", ["request", "caller", "The arguments do not fit the tool's inputSchema, and nothing was sent to the Tool Service.", "Change the arguments."]);
+  if (refused) return { ...failed("The gateway refused the arguments", ["request", "caller", "The arguments do not fit the tool's inputSchema, and nothing was sent to the Tool Service.", "Change the arguments."]), unsent: true };
   return failed("The tool says that it failed", ["answer", "tool_service", "The tool answered, and says itself that it failed.", "Read its words. If the arguments are right, its owner can say more."]);
 }
 
