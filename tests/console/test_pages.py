@@ -98,8 +98,8 @@ def test_both_schemas_can_be_read_in_words_and_as_they_were_written(console: Con
 
 def test_a_tool_or_a_route_that_is_not_there_is_said_so(console: Console) -> None:
     console.expect("404")
-    assert console.open("core/no.such.tool").get_by_role("alert").inner_text().startswith("there is no such tool")
-    assert "There is no route “none”" in console.open("none").get_by_role("alert").inner_text()
+    console.open("core/no.such.tool").get_by_role("alert").filter(has_text="there is no such tool").wait_for()
+    console.open("none").get_by_role("alert").filter(has_text="There is no route “none”").wait_for()
 
 
 def test_the_trail_leads_back(console: Console) -> None:

@@ -93,3 +93,11 @@ def test_a_client_that_takes_nothing_is_not_awaited_for_ever() -> None:
     with ClientSocket.of(accepted, 0.05) as ours, theirs:
         with pytest.raises(TimeoutError):
             ours.sendall(bytes(50_000_000))
+
+
+def test_a_client_that_has_taken_nothing_yet_is_not_awaited_for_ever_either() -> None:
+    accepted, theirs = socket.socketpair()
+    with ClientSocket.of(accepted, 0.05) as ours, theirs:
+        _fill(ours)
+        with pytest.raises(TimeoutError):
+            ours.sendall(b"the end")
