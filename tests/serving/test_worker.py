@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import selectors
 import socket
 from collections.abc import Iterator
@@ -37,3 +38,22 @@ def test_a_connection_that_has_said_nothing_for_too_long_is_closed(worker: Worke
         worker.murder_pending()
         assert theirs.recv(1) == b""
         assert (worker.nr_conns, len(getattr(worker, waiting))) == (0, 0)
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_the_poller_is_woken_for_an_answered_connection_only_when_it_would_not_look_by_itself(
+    worker: Worker, watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.method_queue.init()
+    monkeypatch.setattr(worker, "handle", lambda _: True)
+    ours, theirs = socket.socketpair()
+    with theirs, ours:
+        conn = Connection(worker.cfg, ours, "", "", 10, 60, lambda _: False)
+        conn.init()
+        conn.watched = watched
+        worker._serve(conn)
+        woken = select.select([worker.method_queue.fileno()], [], [], 0)[0] != []
+        worker.method_queue.run_callbacks(None)
+        assert (woken, list(worker.keepalived_conns)) == (not watched, [] if watched else [conn])
+        conn.sock.close()
+    worker.method_queue.close()
