@@ -6,6 +6,8 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
+from ..turns import away
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -61,4 +63,5 @@ class ClientSocket(socket.socket):
             sent = 0
         rest = memoryview(data).cast("B")[sent:]
         if rest:
-            super().sendall(rest, flags)
+            with away:
+                super().sendall(rest, flags)

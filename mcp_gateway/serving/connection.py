@@ -20,6 +20,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers.gthread import TConn
 
+from ..turns import away
 from .client_socket import ClientSocket
 from .framing import AWAITED_BYTES, is_worth_a_thread
 
@@ -65,7 +66,8 @@ class Reader(SocketUnreader):
             if left <= 0:
                 raise TimeoutError
             self.sock.settimeout(left if bound is None else min(left, bound))
-            data = self.sock.recv(max(self.mxchunk, min(size_hint or 0, _LARGEST_READ)))
+            with away:
+                data = self.sock.recv(max(self.mxchunk, min(size_hint or 0, _LARGEST_READ)))
         except TimeoutError:
             raise TimeoutError(errno.ECONNRESET, "the request did not arrive in time") from None
         finally:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+
 from gunicorn import util
 from gunicorn.http.wsgi import Response
+
+from ..turns import away
+from .client_socket import ClientSocket
 
 
 class OneWriteResponse(Response):
@@ -26,10 +31,10 @@ class OneWriteResponse(Response):
     def _emit_body(self, data: bytes) -> None:
         if self.chunked:
             self._flush()
-            util.write(self.sock, data, chunked=True)
+            _write(self.sock, data, chunked=True)
         else:
             head, self._head = self._head, b""
-            util.write(self.sock, head + data)
+            _write(self.sock, head + data)
 
     def close(self) -> None:
         """End the answer."""
@@ -40,4 +45,12 @@ class OneWriteResponse(Response):
     def _flush(self) -> None:
         head, self._head = self._head, b""
         if head:
-            util.write(self.sock, head)
+            _write(self.sock, head)
+
+
+def _write(sock: socket.socket, data: bytes, *, chunked: bool = False) -> None:
+    if isinstance(sock, ClientSocket):
+        util.write(sock, data, chunked=chunked)  # it knows itself when it waits
+    else:
+        with away:
+            util.write(sock, data, chunked=chunked)

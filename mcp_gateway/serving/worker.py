@@ -156,7 +156,8 @@ class Worker(ThreadWorker):
     def wait_for_and_dispatch_events(self, timeout: float | None) -> None:
         """Wait as long as gunicorn wants to, but not beyond the moment of leaving."""
         self._take_back()
-        super().wait_for_and_dispatch_events(min(timeout or 0.0, max(0.0, self._changes_in_s())))
+        soonest = min(timeout or 0.0, self._changes_in_s(), cast("Threads[Connection]", self.tpool).look())
+        super().wait_for_and_dispatch_events(max(0.0, soonest))
         if self._changes_in_s() <= 0:
             if leaving.said and self._door_is_open:
                 self._close_door()
@@ -193,10 +194,11 @@ class Worker(ThreadWorker):
         self.alive = False
 
     def accept(self, listener: socket.socket) -> None:
-        """Take a new connection, unless a worker with fewer takes it."""
+        """Take new connections, but leave those to a worker with fewer that it takes."""
         if balance.is_ahead(self.age):
             time.sleep(YIELD_S)
-        self._accept(listener)
+        while self._accept(listener) and self.nr_conns < self.worker_connections and not balance.is_ahead(self.age):
+            pass
 
     def _accept(self, listener: socket.socket) -> bool:
         """Take a new connection and wait for its first byte in the poller; return whether there was one."""

@@ -12,6 +12,7 @@ import socket
 import ssl
 
 from ..deadline import Deadline
+from ..turns import away
 from . import wire
 from .exchange import Exchange, Phase
 from .sockets import take_step
@@ -60,7 +61,9 @@ class Connection:
         exchange.phase = Phase.SENDING
         self._send(request, exchange)
         # It cannot be there yet: to try and read it first would cost a system call and an exception.
-        self._arrivals.poll(exchange.deadline.timeout() * 1000)
+        patience = exchange.deadline.timeout()
+        with away:
+            self._arrivals.poll(patience * 1000)
         head = self._receive_head(exchange.deadline)
         exchange.phase, exchange.status = Phase.ANSWERED, head.status
         return head

@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from ..deadline import Deadline
+from ..turns import away
 
 AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 """One row of ``socket.getaddrinfo``."""
@@ -67,7 +68,8 @@ class HostAddresses:
         # With a stale answer in hand, waiting to the end would leave no time to use it.
         patience = deadline.timeout() / (2 if self._known else 1)
         try:
-            return pending.result(patience)
+            with away:
+                return pending.result(patience)
         except (OSError, ValueError):
             if not self._known:
                 raise

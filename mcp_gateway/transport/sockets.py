@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ..deadline import Deadline
+from ..turns import away
 from .names import AddressInfo
 
 Argument = TypeVar("Argument")
@@ -47,7 +48,8 @@ def take_step(
             wanted = select.POLLOUT
         poller = select.poll()
         poller.register(sock, wanted)
-        poller.poll(left * 1000)
+        with away:
+            poller.poll(left * 1000)
 
 
 def dial(addresses: Sequence[AddressInfo], deadline: Deadline) -> socket.socket:
@@ -73,7 +75,8 @@ def _connect(address: AddressInfo, deadline: Deadline, sharers: int) -> socket.s
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.settimeout(deadline.timeout() / sharers)
-        sock.connect(location)
+        with away:
+            sock.connect(location)
         sock.setblocking(False)
     except OSError:
         sock.close()

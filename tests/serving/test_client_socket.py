@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from support.turns import watch
+from support.waiting import wait_until
 
 from mcp_gateway.serving.client_socket import ClientSocket
 
@@ -77,6 +79,25 @@ def test_an_answer_waits_for_room_where_there_is_none(pair: Pair) -> None:
     ours.sendall(b"the end")
     client.join()
     assert taken.endswith(b"xthe end")
+
+
+def test_an_answer_that_waits_for_its_client_leaves_the_turn_to_others(pair: Pair) -> None:
+    ours, theirs = pair
+    full = _fill(ours)
+
+    with watch() as watching:
+
+        def take() -> None:
+            wait_until(lambda: watching.is_away, "answer that waits")
+            theirs.recv(full + 10, socket.MSG_WAITALL)
+
+        client = threading.Thread(target=take)
+        client.start()
+        ours.sendall(b"the end")
+        assert watching.waits == 1
+        theirs.shutdown(socket.SHUT_WR)
+        ours.shutdown(socket.SHUT_WR)
+        client.join()
 
 
 def _fill(ours: ClientSocket) -> int:

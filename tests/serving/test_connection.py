@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 
 from gunicorn.app.wsgiapp import WSGIApplication
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
+from support.turns import watch
+from support.waiting import wait_until
 
-from mcp_gateway.serving.connection import Connection
+from mcp_gateway.serving.client_socket import ClientSocket
+from mcp_gateway.serving.connection import Connection, Reader
 from mcp_gateway.serving.worker import Worker
 
 
@@ -32,3 +36,20 @@ def test_a_socket_that_only_seemed_readable_is_awaited_further() -> None:
         assert connection.collect() is True
         connection.close(graceful=True)
     assert ours.fileno() == -1
+
+
+def test_what_has_not_arrived_of_a_body_is_awaited_without_a_turn() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs, watch() as watching:
+        reader = Reader(ClientSocket.of(ours, 5))
+        reader.begin(10, b"")
+
+        def send() -> None:
+            wait_until(lambda: watching.is_away, "thread that reads")
+            theirs.sendall(b"the rest")
+
+        client = threading.Thread(target=send)
+        client.start()
+        assert reader.chunk() == b"the rest"
+        client.join()
+        reader.sock.close()

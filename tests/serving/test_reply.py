@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gunicorn.config import Config
+from support.turns import watch
 
+from mcp_gateway.serving.client_socket import ClientSocket
 from mcp_gateway.serving.reply import OneWriteResponse
 
 
@@ -21,7 +24,9 @@ class Wire:
         self.writes.append(data)
 
 
-def response(wire: Wire, status: str, *headers: tuple[str, str], method: str = "POST") -> OneWriteResponse:
+def response(
+    wire: Wire | socket.socket, status: str, *headers: tuple[str, str], method: str = "POST"
+) -> OneWriteResponse:
     request = SimpleNamespace(method=method, version=(1, 1), headers=[], should_close=lambda: False)
     answer: Any = OneWriteResponse(request, wire, Config())
     answer.start_response(status, list(headers))
@@ -73,3 +78,21 @@ def test_a_body_of_unknown_length_leaves_in_chunks() -> None:
     head, *chunks = wire.writes
     assert head.endswith(b"\r\n\r\n")
     assert b"".join(chunks) == b"3\r\nabc\r\n0\r\n\r\n"
+
+
+def test_a_socket_that_does_not_say_itself_when_it_waits_may_wait_in_each_write() -> None:
+    with watch() as watching:
+        answer = response(Wire(), "200 OK", ("Content-Length", "4"))
+        answer.write(b"body")
+        answer.close()
+        assert watching.waits == 1
+
+
+def test_a_client_socket_that_need_not_wait_keeps_its_turn() -> None:
+    ours, theirs = socket.socketpair()
+    with watch() as watching, ClientSocket.of(ours, 5) as client_socket, theirs:
+        answer = response(client_socket, "200 OK", ("Content-Length", "4"))
+        answer.write(b"body")
+        answer.close()
+        assert watching.waits == 0
+        assert theirs.recv(65_536).endswith(b"body")

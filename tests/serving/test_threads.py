@@ -1,25 +1,74 @@
-"""The threads that answer requests: started as needed, never more than allowed, gone when their worker stops."""
+"""The threads that answer requests: started as needed, never more than allowed, few that compute at a time."""
 
 import threading
+from collections.abc import Iterator
 from queue import SimpleQueue
 
+import pytest
 from support.waiting import wait_until
 
-from mcp_gateway.serving.threads import Threads
+from mcp_gateway.serving import threads as module
+from mcp_gateway.serving.threads import AT_ONCE, LOOSE_S, PATIENCE_S, Threads
+from mcp_gateway.turns import away
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
 
 
 class Work:
-    """Jobs that last until they are told to end."""
+    """Jobs that last until they are told to end; a name in capitals waits for somebody else meanwhile."""
 
     def __init__(self) -> None:
         self.begun: SimpleQueue[str] = SimpleQueue()
-        self.ended = threading.Semaphore(0)
+        self.ends: dict[str, threading.Event] = {}
         self.names: list[str] = []
 
     def __call__(self, job: str) -> None:
         self.names.append(threading.current_thread().name)
+        end = self.ends.setdefault(job, threading.Event())
         self.begun.put(job)
-        assert self.ended.acquire(timeout=10)
+        if job == "raises":
+            raise RuntimeError(job)
+        if job.isupper():
+            with away:
+                assert end.wait(10)
+        else:
+            assert end.wait(10)
+
+    def end(self, *jobs: str) -> None:
+        for job in jobs:
+            self.ends.setdefault(job, threading.Event()).set()
+
+    def began(self, how_many: int) -> set[str]:
+        """Return the jobs that have begun since this was last asked; no more than so many have."""
+        begun = {self.begun.get(timeout=10) for _ in range(how_many)}
+        assert self.begun.empty()
+        return begun
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def threads(work: Work) -> Iterator[Threads[str]]:
+    threads = Threads(8, work)
+    yield threads
+    stop(threads)
 
 
 def stop(threads: Threads[str]) -> None:
@@ -30,50 +79,140 @@ def stop(threads: Threads[str]) -> None:
         assert not thread.is_alive()
 
 
-def test_jobs_that_come_together_are_done_side_by_side() -> None:
-    work = Work()
-    threads = Threads(2, work)
-    threads.submit("one")
-    threads.submit("two")
-    assert {work.begun.get(timeout=10), work.begun.get(timeout=10)} == {"one", "two"}
-    work.ended.release(2)
-    stop(threads)
+def submit(threads: Threads[str], *jobs: str) -> None:
+    for job in jobs:
+        threads.submit(job)
 
 
-def test_a_job_waits_when_every_thread_has_one() -> None:
-    work = Work()
-    threads = Threads(1, work)
-    threads.submit("one")
-    threads.submit("two")
-    assert work.begun.get(timeout=10) == "one"
+def test_a_few_jobs_compute_side_by_side_and_the_others_begin_when_one_of_them_is_done(
+    work: Work, threads: Threads[str]
+) -> None:
+    first = {f"job {number}" for number in range(AT_ONCE)}
+    submit(threads, *sorted(first), "later")
+    assert work.began(AT_ONCE) == first
+    work.end("job 0")
+    assert work.began(1) == {"later"}
+    work.end(*first, "later")
+
+
+def test_jobs_that_wait_for_somebody_else_leave_their_turn_to_others(work: Work, threads: Threads[str]) -> None:
+    waiting = {"A", "B", "C", "D", "E"}
+    submit(threads, *waiting)
+    assert work.began(5) == waiting
+    work.end(*waiting)
+
+
+def test_a_job_that_has_waited_goes_on_before_those_that_have_not_begun(work: Work, threads: Threads[str]) -> None:
+    computing = {f"job {number}" for number in range(AT_ONCE)}
+    submit(threads, "WAITS")
+    assert work.began(1) == {"WAITS"}
+    submit(threads, *sorted(computing), "later")
+    assert work.began(AT_ONCE) == computing
+    work.end("WAITS")  # counts again, is done, and leaves no turn over: as many as may compute still do
+    wait_until(lambda: threads._idle, "thread without a job")
     assert work.begun.empty()
-    work.ended.release()
-    assert work.begun.get(timeout=10) == "two"
-    work.ended.release()
-    stop(threads)
-    assert set(work.names) == {"request-1"}
+    work.end("job 0")
+    assert work.began(1) == {"later"}
+    work.end(*computing, "later")
 
 
-def test_a_free_thread_is_taken_before_one_is_started() -> None:
-    work = Work()
-    threads = Threads(8, work)
-    threads.submit("one")
-    work.ended.release()
-    work.begun.get(timeout=10)
-    wait_until(lambda: threads._free, "free thread")  # a job is done a moment before its thread is free
-    threads.submit("two")
-    work.ended.release()
-    assert work.begun.get(timeout=10) == "two"
-    stop(threads)
-    assert set(work.names) == {"request-1"}
-
-
-def test_a_job_under_way_is_done_before_its_thread_ends() -> None:
-    work = Work()
+def test_a_job_waits_when_every_thread_has_one(work: Work) -> None:
     threads = Threads(1, work)
-    threads.submit("one")
-    work.begun.get(timeout=10)
+    submit(threads, "ONE", "TWO")
+    assert work.began(1) == {"ONE"}
+    work.end("ONE")
+    assert work.began(1) == {"TWO"}
+    work.end("TWO")
+    stop(threads)
+    assert set(work.names) == {"request-1"}
+
+
+def test_a_free_thread_is_taken_before_one_is_started(work: Work, threads: Threads[str]) -> None:
+    for job in ("one", "two"):
+        work.end(job)
+        submit(threads, job)
+        work.began(1)
+        wait_until(lambda: threads._idle, "thread without a job")  # a job is done a moment before its thread is free
+    assert set(work.names) == {"request-1"}
+
+
+def test_a_job_under_way_is_done_before_its_thread_ends(work: Work) -> None:
+    threads = Threads(1, work)
+    submit(threads, "one")
+    work.began(1)
     threads.shutdown()
     assert any(thread.name == "request-1" for thread in threading.enumerate())
-    work.ended.release()
+    work.end("one")
     stop(threads)
+
+
+def test_jobs_that_wait_for_a_thread_are_done_before_the_threads_end(work: Work) -> None:
+    threads = Threads(1, work)
+    submit(threads, "ONE", "TWO")
+    work.began(1)
+    threads.shutdown()
+    work.end("ONE", "TWO")
+    assert work.began(1) == {"TWO"}
+    stop(threads)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_job_that_raises_costs_its_thread_and_no_turn(work: Work, threads: Threads[str]) -> None:
+    submit(threads, *["raises"] * (AT_ONCE + 1), "one")
+    work.began(AT_ONCE + 2)
+    work.end("one")
+
+
+class TestWhenNothingMoves:
+    """Jobs that compute at length, or wait where nobody said so, do not hold up the others for long."""
+
+    def test_there_is_nothing_to_look_for_while_no_job_waits(self, threads: Threads[str]) -> None:
+        assert threads.look() == float("inf")
+
+    def test_one_more_may_begin(self, work: Work, threads: Threads[str], clock: Clock) -> None:
+        stuck = [f"stuck {number}" for number in range(AT_ONCE)]
+        submit(threads, *stuck, "one", "two")
+        work.began(AT_ONCE)
+        assert threads.look() == pytest.approx(PATIENCE_S)
+        clock.now += PATIENCE_S
+        assert threads.look() == PATIENCE_S
+        assert work.began(1) == {"one"}
+        work.end("one")
+        assert work.began(1) == {"two"}  # in the turn that was added
+        work.end("two", *stuck)
+
+    def test_a_move_shows_that_there_is_no_need(self, work: Work, threads: Threads[str], clock: Clock) -> None:
+        jobs = [f"job {number}" for number in range(AT_ONCE)]
+        submit(threads, *jobs, "one", "two")
+        work.began(AT_ONCE)
+        clock.now += PATIENCE_S
+        work.end("job 0")
+        assert work.began(1) == {"one"}
+        assert threads.look() == pytest.approx(PATIENCE_S)
+        assert work.begun.empty()
+        work.end("one", "two", *jobs)
+
+    def test_the_turn_that_was_added_is_taken_away_again(self, work: Work, threads: Threads[str], clock: Clock) -> None:
+        slow = [f"slow {number}" for number in range(AT_ONCE)]
+        submit(threads, *slow, "one")
+        work.began(AT_ONCE)
+        clock.now += PATIENCE_S
+        threads.look()
+        work.began(1)
+        clock.now += LOOSE_S + 1
+        work.end("one", *slow)
+        wait_until(lambda: len(threads._idle) == AT_ONCE + 1, "end of all jobs")
+        jobs = [f"job {number}" for number in range(AT_ONCE)]
+        submit(threads, *jobs, "later")
+        assert work.began(AT_ONCE) == set(jobs)
+        work.end("later", *jobs)
+
+    def test_no_turn_is_added_where_a_thread_is_lacking(self, work: Work, clock: Clock) -> None:
+        threads = Threads(1, work)
+        submit(threads, "ONE", "TWO")
+        work.began(1)
+        clock.now += PATIENCE_S
+        threads.look()
+        assert threads._at_once == AT_ONCE
+        work.end("ONE", "TWO")
+        stop(threads)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import select
 import selectors
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
+from gunicorn.workers.gthread import ThreadWorker
 
 from mcp_gateway.serving.connection import Connection
-from mcp_gateway.serving.worker import Worker
+from mcp_gateway.serving.worker import Worker, balance
 
 
 @pytest.fixture
@@ -57,3 +61,49 @@ def test_the_poller_is_woken_for_an_answered_connection_only_when_it_would_not_l
         assert (woken, list(worker.keepalived_conns)) == (not watched, [] if watched else [conn])
         conn.sock.close()
     worker.method_queue.close()
+
+
+@pytest.mark.parametrize(
+    ("ahead", "taken"), [([False] * 4, 3), ([False, True], 1), ([True, False, True], 2)], ids=["never", "soon", "first"]
+)
+def test_connections_that_come_together_are_taken_together_unless_another_worker_has_fewer(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, ahead: list[bool], taken: int
+) -> None:
+    monkeypatch.setattr(balance, "is_ahead", lambda _: ahead.pop(0))
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as ends:
+        listener.setblocking(False)
+        for _ in range(3):
+            ends.enter_context(socket.create_connection(listener.getsockname()))
+        worker.accept(listener)
+        assert (worker.nr_conns, len(worker.pending_conns)) == (taken, taken)
+        for conn in tuple(worker.pending_conns):
+            worker._forget(conn)
+            worker._end(conn)
+
+
+def test_no_more_connections_are_taken_together_than_there_may_be(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(balance, "is_ahead", lambda _: False)
+    worker.worker_connections = 2
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as ends:
+        listener.setblocking(False)
+        for _ in range(3):
+            ends.enter_context(socket.create_connection(listener.getsockname()))
+        worker.accept(listener)
+        assert worker.nr_conns == 2
+        for conn in tuple(worker.pending_conns):
+            worker._forget(conn)
+            worker._end(conn)
+
+
+def test_the_poller_looks_again_when_the_threads_want_to_be_looked_at(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(ThreadWorker, "wait_for_and_dispatch_events", lambda _, timeout: waited.append(timeout))
+    wanted = [0.02, math.inf]
+    monkeypatch.setattr(worker, "tpool", SimpleNamespace(look=lambda: wanted.pop(0)))
+    worker.wait_for_and_dispatch_events(timeout=1.0)
+    worker.wait_for_and_dispatch_events(timeout=1.0)
+    assert waited == [0.02, 1.0]
