@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from . import __version__
+from . import __version__, scratch
 from .app import Gateway
 from .config import load
 from .config.load import ConfigFaults
@@ -24,6 +21,7 @@ from .observe import logs, metrics, tracing
 from .observe.seats import Seat, Seats
 from .protocol import eras
 from .registry.last_good import NOTHING_KEPT, LastGood
+from .scratch import Scratch
 from .timings import PRODUCTION_DRAIN_S, Given, Timings
 
 _log = logging.getLogger("mcp_gateway.config")
@@ -73,6 +71,9 @@ class Settings:
 
 _boot: Boot | None = None
 """What the master has read; workers are forked with it. ``None``: there is no master of ours."""
+
+_scratch: Scratch | None = None
+"""The folder of this master and its workers; ``None``: there is none."""
 
 _last_good: LastGood = NOTHING_KEPT
 """Where workers keep what they have read well, for those to come."""
@@ -186,9 +187,15 @@ def gateway() -> Gateway:
 
 def ready() -> None:
     """Make the place for what workers leave behind, once the master listens: a start that fails leaves nothing."""
-    global _last_good, _seats
-    folder = _new_folder()
-    _last_good, _seats = LastGood(folder), None if folder is None else Seats(folder / "metrics")
+    global _scratch, _last_good, _seats
+    for folder in scratch.sweep():
+        _log.info("%s was left by a server that was killed, and is taken away", folder)
+    try:
+        _scratch = Scratch.make()
+    except OSError as fault:
+        _log.warning("manifests cannot be kept for workers to come, and nothing is counted: %s", fault.strerror)
+        return
+    _last_good, _seats = LastGood(_scratch.folder), Seats(_scratch.folder / "metrics")
 
 
 def seat(worker: int) -> None:
@@ -205,18 +212,10 @@ def left(worker: int) -> None:
 
 def end() -> None:
     """Take away what was kept for workers; the master calls it last."""
-    if _last_good.folder is not None:
-        shutil.rmtree(_last_good.folder, ignore_errors=True)
-
-
-def _new_folder() -> Path | None:
-    """Make a folder that this user alone can read, in memory where there is such a place; ``None``: there is none."""
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  mkdtemp makes it private
-    try:
-        return Path(tempfile.mkdtemp(prefix="mcp-gateway-", dir=memory))
-    except OSError as fault:
-        _log.warning("manifests cannot be kept for workers to come, and nothing is counted: %s", fault.strerror)
-        return None
+    global _scratch
+    if _scratch is not None:
+        _scratch.remove()
+        _scratch = None
 
 
 def _read(environ: Mapping[str, str]) -> Config:

@@ -51,6 +51,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.write_text(GOOD, encoding="utf-8")
     monkeypatch.setenv("MCP_GATEWAY_CONFIG", str(path))
     monkeypatch.setattr(boot, "_boot", None)
+    monkeypatch.setattr(boot, "_scratch", None)
     monkeypatch.setattr(boot, "_last_good", NOTHING_KEPT)
     monkeypatch.setattr(boot, "_seats", None)
     monkeypatch.setattr(boot, "_seat", None)
