@@ -13,8 +13,9 @@ from .. import options as shared
 from ..diagnosis import Culprit, Diagnosis, Layer
 from ..terminal import Failed, Style, one_line
 from . import report
+from .call import Asked
 from .report import Mark, Step, faulty
-from .walk import Asked, Walk
+from .walk import Walk
 
 EXAMPLES = """
 examples:

@@ -194,7 +194,7 @@ def enough(name: str) -> float:
 def test_a_manifest_that_does_not_come_whole_is_the_tool_services_fault(
     doctor: Walk, serve: Serve, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_gateway.cli.doctor.walk.HANDSHAKE_S", 0.1)
+    monkeypatch.setattr("mcp_gateway.cli.doctor.way.HANDSHAKE_S", 0.1)
     peer = serve(tool_service(manifest_script=peers.HOSTILE[name]))
     report = doctor(peer, *CALL, load_timeout_s=enough(name))
     assert report.fault == ("manifest", "tool_service")
