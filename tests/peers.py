@@ -361,6 +361,7 @@ HOSTILE: dict[str, Script] = {
     "malformed header line": sending(JSON_HEAD + b"no colon here\r\nContent-Length: 2\r\n\r\n{}", stay=True),
     "garbage": sending(b"\x15\x03\x01\x00\x02\x02\x16 this is no HTTP\r\n\r\n"),
     "another protocol": sending(b"SSH-2.0-OpenSSH_9.6\r\n", stay=True),
+    "greeting without an end": sending(b"220 mail.example ESMTP"),
     "HTTP 2": sending(b"HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
     "8 MB header": repeating(b"HTTP/1.1 200 OK\r\nX-Large: ", b"x" * 65_536),
     "many headers": sending(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"Content-Length: 2\r\n\r\n{}"),

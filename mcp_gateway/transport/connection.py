@@ -16,7 +16,7 @@ from ..turns import away
 from . import wire
 from .exchange import Exchange, Phase
 from .sockets import take_step
-from .wire import Head
+from .wire import Head, Unreadable
 
 _PIECE = 65_536
 """Bytes read at once: a head at its longest, and more than most answers have."""
@@ -64,7 +64,7 @@ class Connection:
         patience = exchange.deadline.timeout()
         with away:
             self._arrivals.poll(patience * 1000)
-        head = self._receive_head(exchange.deadline)
+        head = self._receive_head(exchange)
         exchange.phase, exchange.status = Phase.ANSWERED, head.status
         return head
 
@@ -97,18 +97,23 @@ class Connection:
         except (BrokenPipeError, ConnectionResetError):
             pass  # the service may have closed before it had read everything: its answer can still be read
 
-    def _receive_head(self, deadline: Deadline) -> Head:
-        data, limit = self._receive_more(deadline), wire.MAX_HEAD_BYTES
-        while True:
-            head = wire.read_head(data, limit)
-            if head is None:
-                data += self._receive_more(deadline)
-            elif head.is_interim:
-                data = data[head.size :]
-                limit -= head.size
-            else:
-                self._behind_head = data[head.size :]
-                return head
+    def _receive_head(self, exchange: Exchange) -> Head:
+        data, limit = b"", wire.MAX_HEAD_BYTES
+        try:
+            data = self._receive_more(exchange.deadline)
+            while True:
+                head = wire.read_head(data, limit)
+                if head is None:
+                    data += self._receive_more(exchange.deadline)
+                elif head.is_interim:
+                    data = data[head.size :]
+                    limit -= head.size
+                else:
+                    self._behind_head = data[head.size :]
+                    return head
+        except (OSError, Unreadable):
+            exchange.status = wire.begun(data)
+            raise
 
     def _receive_more(self, deadline: Deadline) -> bytes:
         data = self.receive(_PIECE, deadline)

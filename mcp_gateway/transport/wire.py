@@ -23,6 +23,9 @@ MAX_FIELDS = 100
 MAX_LINE_BYTES = 8_192
 """One line between the chunks of a body: a size, perhaps an extension, or a trailer. Precedent: Go 4 KiB."""
 
+_KEPT_BYTES = 200
+"""What is kept of an answer that is none: a greeting fits."""
+
 _NAME_CHARACTER = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
 _NAMES = re.compile(f"{_NAME_CHARACTER}*")
 _VALUES = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
@@ -35,6 +38,7 @@ _FIELDS = re.compile(rf"(?:{_NAME_CHARACTER}++:[^\r\n\0]*+\r?\n)*+".encode())
 _LENGTH = re.compile(r"[0-9]{1,19}")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\0]*)?")
 
+_PROTOCOL = b"HTTP/"
 _VERSIONS = (b"1.0", b"1.1")
 _SWITCHING_PROTOCOLS = 101
 _OK = 200
@@ -52,9 +56,19 @@ class Unreadable(ValueError):
 
 
 class NoAnswer(Unreadable):
-    """What came does not even begin as an HTTP answer does."""
+    """
+    What came does not even begin as an HTTP answer does.
+
+    Args:
+
+        came: What came. Its beginning is kept for whoever looks for the fault, and is in no message.
+    """
 
     detail = "what came back is no HTTP answer"
+
+    def __init__(self, came: bytes = b"") -> None:
+        super().__init__()
+        self.came = came[:_KEPT_BYTES]
 
 
 class BadHead(Unreadable):
@@ -155,7 +169,7 @@ def read_head(data: bytes, limit: int = MAX_HEAD_BYTES) -> Head | None:
     line = _STATUS_LINE.match(data, 0, limit)
     if line is None:
         if data.find(b"\n", 0, limit) >= 0:
-            raise NoAnswer
+            raise NoAnswer(data)
         _refuse_length(data, limit)
         return None
     version, status = line.groups()
@@ -167,6 +181,25 @@ def read_head(data: bytes, limit: int = MAX_HEAD_BYTES) -> Head | None:
         return None
     headers = _read_fields(data[line.end() : end.start() + 1])
     return _framed(version, int(status), headers, end.end())
+
+
+def begun(data: bytes) -> int | None:
+    """
+    Return the status with which an answer began that will not come whole; ``None``: it did not come so far.
+
+    Args:
+
+        data: What came of it; interim answers have been taken off.
+
+    Raises:
+
+        NoAnswer: No HTTP answer begins like that.
+    """
+    if not _PROTOCOL.startswith(data[: len(_PROTOCOL)]):
+        raise NoAnswer(data)
+    line = _STATUS_LINE.match(data)
+    status = int(line[2]) if line else 0
+    return status if status >= _OK or status == _SWITCHING_PROTOCOLS else None
 
 
 def _refuse_length(data: bytes, limit: int) -> None:

@@ -89,6 +89,7 @@ EXPECTED = {
     "malformed header line": NOT_VALID,
     "garbage": NO_HTTP,
     "another protocol": NO_HTTP,
+    "greeting without an end": NO_HTTP,
     "HTTP 2": BAD_HEAD,
     "8 MB header": BAD_HEAD,
     "many headers": BAD_HEAD,
@@ -120,6 +121,29 @@ def test_a_hostile_peer_ends_in_its_fault_within_the_budget_and_harms_no_later_c
     assert peer.connections == 2
     bodies = [request.body for request in peer.requests]
     assert bodies == ([b'{"n": 2}'] if name == "reset before reading" else [b'{"n": 1}', b'{"n": 2}'])
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("closed without a word", None),
+        ("closed after a 103", None),
+        ("greeting without an end", None),
+        ("another protocol", None),
+        ("closed within the head", 200),
+        ("dripping headers", 200),
+        ("two lengths", 200),
+        ("HTTP 2", 200),
+        ("truncated", 200),
+        ("status 999", 999),
+    ],
+)
+def test_the_status_is_known_of_every_answer_whose_status_line_came(
+    name: str, status: int | None, serve: Serve, connect: Connect
+) -> None:
+    client = connect(serve(peers.HOSTILE[name]))
+
+    assert fault_of(client, BUDGET_S if EXPECTED[name] is BUDGET else 10.0).status == status
 
 
 def test_a_reset_is_said_to_be_sent_only_when_something_may_have_been(serve: Serve, connect: Connect) -> None:

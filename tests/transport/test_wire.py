@@ -241,6 +241,31 @@ def test_a_head_without_an_end_is_refused_at_the_limit_and_not_before(data: byte
         wire.read_head(data[:MAX_HEAD_BYTES])
 
 
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"", None),
+        (b"HT", None),
+        (b"HTTP/1.1 20", None),
+        (b"HTTP/1.1 200\n", 200),
+        (OK + b"X: y", 200),
+        (b"HTTP/2 404 Not Found\r\n", 404),
+        (b"HTTP/1.1 101 Switching Protocols\r\n", 101),
+        (b"HTTP/1.1 103 Early Hints\r\n", None),
+    ],
+)
+def test_an_answer_that_broke_off_in_its_head_has_the_status_that_came(data: bytes, status: int | None) -> None:
+    assert wire.begun(data) == status
+
+
+@pytest.mark.parametrize("data", [b"2", b"http/1.1 200 OK\r\n", b"HTTPS", b"\x15\x03\x01" + b"x" * 500])
+def test_what_begins_as_no_answer_does_is_none_and_its_beginning_is_kept(data: bytes) -> None:
+    with pytest.raises(NoAnswer) as caught:
+        wire.begun(data)
+    assert caught.value.came == data[:200]
+    assert str(caught.value) == ""
+
+
 @pytest.mark.parametrize("fault", [NoAnswer, BadHead, Doubtful, BrokenOff])
 def test_every_fault_says_what_it_is(fault: type[Unreadable]) -> None:
     assert fault().detail
