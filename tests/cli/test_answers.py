@@ -113,6 +113,37 @@ def test_a_failure_has_its_layer_and_its_culprit(reason: str, status: int | None
     assert told.splitlines()[1] == f"  layer: {whose}"
 
 
+@pytest.mark.parametrize(
+    ("note", "layer", "advice"),
+    [
+        ({"reason": "unreadable", "outcome": "unknown"}, "answer", "does not speak HTTP/1.1"),
+        (
+            {"reason": "unreadable", "outcome": "answered"},
+            "answer",
+            "Look at how it, or a proxy in front of it, writes HTTP",
+        ),
+        ({"reason": "unreadable", "outcome": "answered", "status": 404}, "answer", "writes HTTP"),
+        ({"reason": "unreadable", "outcome": "answered", "status": 200}, "answer", "If it is about the content: "),
+        ({"reason": "budget", "outcome": "unknown"}, "answer", "Make the tool faster"),
+        ({"reason": "budget", "outcome": "unknown", "status": 200}, "answer", "Its answer began in time"),
+        ({"reason": "budget", "outcome": "not_sent"}, "connect", "nothing was sent"),
+        ({"reason": "connection_lost", "outcome": "not_sent"}, "answer", "hung up instead of answering"),
+        (
+            {"reason": "status", "outcome": "answered", "status": 407},
+            "answer",
+            "A proxy in front of the Tool Service asks",
+        ),
+        ({"reason": "status", "outcome": "answered", "status": 451}, "answer", "ask its owner what 451 means there"),
+    ],
+)
+def test_a_failure_is_told_with_an_advice_that_fits_all_of_its_note(note: Any, layer: str, advice: str) -> None:
+    told = answers.failure({"isError": True, "_meta": {answers.FAILURE_NOTE: note}})
+    assert told is not None
+    _, where, what = told.splitlines()
+    assert where.startswith(f"  layer: {layer}; ")
+    assert advice in what
+
+
 def test_a_reason_of_a_later_gateway_is_told_as_it_is() -> None:
     note = {"reason": "novel"}
     told = answers.failure({"isError": True, "_meta": {answers.FAILURE_NOTE: note}})

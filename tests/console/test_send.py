@@ -217,7 +217,7 @@ def test_a_page_without_the_clipboard_of_secure_pages_copies_all_the_same(consol
     assert page.evaluate("navigator.clipboard.readText()") == console.shown(f"curl for {OLD}")
 
 
-STATUSES = (400, 401, 403, 404, 405, 408, 409, 413, 415, 418, 422, 425, 429, 500, 503)
+STATUSES = (400, 401, 403, 404, 405, 406, 407, 408, 409, 410, 411, 413, 415, 418, 422, 425, 429, 500, 502, 503, 504)
 
 
 def test_the_console_blames_whom_the_command_line_blames(console: Console) -> None:
@@ -227,8 +227,8 @@ def test_the_console_blames_whom_the_command_line_blames(console: Console) -> No
             const main = document.querySelector('script[type=module]').src;
             const words = await import(main.replace('main.js', 'failure.js'));
             const pair = ([layer, culprit]) => [layer, culprit];
-            const reasons = Object.entries(words.REASONS).map(([reason, each]) => [reason, pair(each)]);
-            return [Object.fromEntries(reasons), statuses.map((status) => pair(words.ofStatus(status)))];
+            const pairs = (table) => Object.fromEntries(Object.entries(table).map(([reason, of]) => [reason, pair(of)]));
+            return [pairs(words.REASONS), pairs(words.UNSENT), statuses.map((status) => pair(words.ofStatus(status)))];
         }""",
         STATUSES,
     )
@@ -240,5 +240,6 @@ def test_the_console_blames_whom_the_command_line_blames(console: Console) -> No
 
     assert said == [
         {reason: blamed(reason=reason) for reason in Reason if reason is not Reason.STATUS},
+        {reason: blamed(reason=reason, outcome="not_sent") for reason in (Reason.BUDGET, Reason.CONNECTION_LOST)},
         [blamed(reason="status", status=status) for status in STATUSES],
     ]

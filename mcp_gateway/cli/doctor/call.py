@@ -7,8 +7,8 @@ First with a door closed at its end, which shows the very request; then, if want
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from ... import jsontext
 from ...app import USER_AGENT
@@ -20,15 +20,15 @@ from ...jsontext import Fragment
 from ...observe.interaction import Interaction
 from ...protocol import eras
 from ...protocol.exchange import exchange
+from ...protocol.jsonrpc import INTERNAL_ERROR
 from ...protocol.reply import Reply
 from ...registry.snapshot import Snapshot, Tool
 from ...registry.snapshots import Snapshots
 from ...tools import route as served
 from ...toolservice.client import ToolServiceClient
-from ...transport.answer import Reason
-from .. import diagnosis
+from ...transport.answer import Reason, Unanswered
 from ..diagnosis import Culprit, Diagnosis, Layer
-from . import evidence
+from . import causes, evidence
 from .report import Mark, Step, faulty
 from .witness import Witness
 
@@ -119,7 +119,9 @@ class Call:
         if reply is None:
             return Step(Layer.SCHEMA, Mark.OK, "the arguments fit inputSchema", (*details, *warnings), **self._about)
         words = evidence.refusal(reply.body)
-        if self._tool.input_schema.fits(jsontext.parse(bytes(arguments), unique=False)):
+        if reply.code == INTERNAL_ERROR:
+            found = causes.of_breakdown(Layer.REQUEST, words)
+        elif self._tool.input_schema.fits(jsontext.parse(bytes(arguments), unique=False)):
             found = Diagnosis(Layer.REQUEST, Culprit.CALLER, words, "Change the request: nothing was sent.")
         else:
             advice = "Change the arguments: nothing was sent. If they are right, inputSchema in the manifest is not."
@@ -147,36 +149,43 @@ class Call:
         result = evidence.result(reply.body)
         budget_s = min(self._tool.timeout_s or self._service.timeout_s, self._longest_s)
         data = evidence.data(witness) | {"result": jsontext.members(reply.body).get("result"), "budgetS": budget_s}
-        found = self._judged(witness, result)
         finding = f"{evidence.answered(witness)} of {budget_s:g} s"
-        if found is not None:
-            details = [finding, *evidence.headers(witness), *evidence.body(witness), *evidence.given(result)]
-            return faulty(found, details, data=data, **self._about)
-        details = [*evidence.headers(witness), *evidence.given(result)]
-        doubt = self._doubtful(witness, budget_s, finding)
+        came = [*evidence.headers(witness), *evidence.body(witness)]
+        if reply.code == INTERNAL_ERROR:
+            found = causes.of_breakdown(Layer.ANSWER, evidence.refusal(reply.body))
+            return faulty(found, [finding, *came], data=data, **self._about)
+        given = [*evidence.given(result)]
+        fault = self._fault(witness, result)
+        if fault is not None:
+            return faulty(fault, [finding, *came, *given], data=data, **self._about)
+        details = [*evidence.headers(witness), *given]
+        doubt = self._doubt(witness, budget_s, finding)
         if doubt is not None:
             return faulty(doubt, details, Mark.WARNING, data=data, **self._about)
         return Step(Layer.ANSWER, Mark.OK, finding, tuple(details), data=data, **self._about)
 
-    def _judged(self, witness: Witness, result: Mapping[str, Any]) -> Diagnosis | None:
+    def _fault(self, witness: Witness, result: Mapping[str, Any]) -> Diagnosis | None:
         if not result.get("isError"):
             return None
         sentence = evidence.cut(evidence.first_text(result))
         reason = evidence.reason(result)
         if reason is None:
-            return diagnosis.of_own_error(sentence)
-        if witness.fault is not None and reason in (Reason.REFUSED, Reason.TLS):
-            return diagnosis.of_exchange(witness.fault, Layer.ANSWER)
-        status = witness.answer.status if witness.answer else None
-        return diagnosis.of_answer(reason, status, witness.answer, sentence)
+            return causes.of_own_error(sentence)
+        if witness.answer is None:
+            return causes.of_unanswered(cast(Unanswered, witness.fault), sentence)
+        if reason is Reason.UNREADABLE and witness.surplus:
+            return causes.of_surplus(Layer.ANSWER, sentence.removesuffix("."))
+        promises_result = self._tool.result_format is not None
+        found = causes.of_answer(reason, witness.answer, sentence, promises_result=promises_result)
+        if found.culprit is Culprit.CALLER and self._asked.arguments is None:
+            return replace(found, advice=f"The arguments were made up: give your own with --json. {found.advice}")
+        return found
 
-    def _doubtful(self, witness: Witness, budget_s: float, finding: str) -> Diagnosis | None:
+    def _doubt(self, witness: Witness, budget_s: float, finding: str) -> Diagnosis | None:
         if witness.surplus:
-            seen = f"{finding}; more bytes came than the answer has"
-            advice = (
-                "Send the body as long as Content-Length says: the connection is thrown away after each such answer."
-            )
-            return Diagnosis(Layer.ANSWER, Culprit.TOOL_SERVICE, seen, advice)
+            return causes.of_surplus(Layer.ANSWER, finding)
+        if witness.answer is not None and witness.answer.body and causes.is_page(witness.answer):
+            return causes.of_page(finding)
         if witness.elapsed_ms > budget_s * 1000 * NEARLY:
             advice = "It is nearly too slow: make it faster, or give it more time (timeoutMs in the manifest)."
             return Diagnosis(Layer.ANSWER, Culprit.TOOL_SERVICE, finding, advice)

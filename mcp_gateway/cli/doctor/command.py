@@ -114,7 +114,7 @@ def _steps(options: argparse.Namespace) -> Iterator[Step]:
     version = options.protocol or target.preferred(route.protocol_versions)
     if options.tool is not None:
         services = list(route.tool_services)  # whose a tool is depends on all of them
-    with closing(Walk(config, route, services, every=options.tool is None)) as walk:
+    with closing(Walk(config, route, services, tool=options.tool)) as walk:
         if options.tool is None:
             for service in services:
                 yield from walk.service(service.name)

@@ -15,6 +15,7 @@ from ...protocol.methods.tools_call import FAILURE_NOTE
 from ...toolservice.mediatype import MediaType
 from ...transport.answer import Reason
 from ...transport.certificate import Certificate
+from ...transport.wire import NoAnswer
 from .. import answers
 from .witness import Witness
 
@@ -66,19 +67,27 @@ def exchange(witness: Witness, service: ToolService) -> Iterator[str]:
     """Yield the last request's line, and what was answered."""
     sent = request(witness, service)
     yield f"{sent['method']} {sent['url']}"
-    if witness.answer is not None:
-        yield answered(witness)
-        yield from headers(witness)
-        yield from body(witness)
+    yield answered(witness)
+    yield from headers(witness)
+    yield from body(witness)
 
 
 def answered(witness: Witness) -> str:
     """Return the answer's status, type, size and time in one line."""
     came = witness.answer
     if came is None:
-        return f"no answer, {witness.elapsed_ms:,} ms"
+        status = _status(witness)
+        began = "no answer" if status is None else f"HTTP {status}, and no whole answer"
+        return f"{began}, {witness.elapsed_ms:,} ms"
     kind = came.headers.get("content-type", "(no Content-Type)")
     return f"HTTP {came.status}, {kind}, {len(came.body):,} bytes, {witness.elapsed_ms:,} ms"
+
+
+def _status(witness: Witness) -> int | None:
+    """Return the status that came, be it that of an answer that could not be taken."""
+    if witness.answer is not None:
+        return witness.answer.status
+    return None if witness.fault is None else witness.fault.status
 
 
 def headers(witness: Witness) -> Iterator[str]:
@@ -88,10 +97,13 @@ def headers(witness: Witness) -> Iterator[str]:
 
 
 def body(witness: Witness) -> Iterator[str]:
-    """Yield how the body of the answer begins."""
+    """Yield how the body of the answer begins, or what came instead of HTTP."""
+    cause = witness.fault.__cause__ if witness.fault else None
     if witness.answer is not None and witness.answer.body:
         yield ""
         yield cut(_readable(witness.answer.body, MediaType.of(witness.answer.headers)))
+    elif isinstance(cause, NoAnswer):
+        yield f"what came begins with: {cause.came.decode('utf-8', 'backslashreplace')}"
 
 
 def _readable(body: bytes, media: MediaType) -> str:
@@ -109,7 +121,7 @@ def data(witness: Witness) -> dict[str, Any]:
     if came is not None:
         headers = {name: value for name, value in came.headers.items() if name not in _SECRET}
         shown = {"status": came.status, "headers": headers, "bytes": len(came.body)}
-    return {"elapsedMs": witness.elapsed_ms, "answer": shown}
+    return {"elapsedMs": witness.elapsed_ms, "status": _status(witness), "answer": shown}
 
 
 # --- what the gateway makes of it ------------------------------------------------------------------------------------

@@ -31,11 +31,12 @@ class Walk:
 
         services: Those of its Tool Services that are looked at.
 
-        every: Each tool matters; else one does, and what others lack is worth a warning.
+        tool: The one tool that matters, to which what others lack is worth a warning; ``None``: each matters.
     """
 
-    def __init__(self, config: Config, route: Route, services: Sequence[ToolService], *, every: bool) -> None:
-        self._left_out = Mark.FAULT if every else Mark.WARNING
+    def __init__(self, config: Config, route: Route, services: Sequence[ToolService], *, tool: str | None) -> None:
+        self._tool = tool
+        self._left_out = Mark.FAULT if tool is None else Mark.WARNING
         self._config = config
         self._route = route
         self._loads = {service.name: ServiceLoad(service) for service in services}
@@ -69,7 +70,7 @@ class Walk:
         for report in self._snapshot.services if self._snapshot else ():
             own = self._loads[report.name].manifest
             clashes = report.left_out[len(own.left_out) if own else 0 :]
-            for finding in _told(report.name, clashes, each=self._left_out is Mark.FAULT):
+            for finding in _told(report.name, clashes, self._tool):
                 advice = "Have one of the two renamed by its owner, or put the Tool Services on routes of their own."
                 bad = Diagnosis(Layer.MANIFEST, Culprit.CONFIGURATION, finding, advice)
                 yield faulty(bad, (), self._left_out, subject=subject, service=report.name)
@@ -109,10 +110,12 @@ class Walk:
         return faulty(Diagnosis(Layer.SCHEMA, Culprit.CALLER, finding, advice), subject=subject)
 
 
-def _told(service: str, clashes: Sequence[LeftOut], *, each: bool) -> Iterator[str]:
-    """Yield what there is to say of tools whose names the route has already: of each, or of all in one sentence."""
-    if each or len(clashes) == 1:
-        for clash in clashes:
+def _told(service: str, clashes: Sequence[LeftOut], tool: str | None) -> Iterator[str]:
+    """Yield what there is to say of tools whose names the route has already; of all but *tool* in one sentence."""
+    others = [clash for clash in clashes if clash.tool != tool]
+    for clash in clashes:
+        if tool is None or clash.tool == tool or len(others) == 1:
             yield f"{clash.tool} of Tool Service {service} is left out: {clash.place}: {clash.reason}"
-    elif clashes:
-        yield f"{len(clashes)} tools of Tool Service {service} are left out, whose names the route has already"
+    if tool is not None and len(others) > 1:
+        more = "tools" if len(others) == len(clashes) else "more tools"
+        yield f"{len(others)} {more} of Tool Service {service} are left out, whose names the route has already"

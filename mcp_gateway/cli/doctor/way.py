@@ -20,9 +20,8 @@ from ...transport.answer import Answer, Reason, Unanswered
 from ...transport.certificate import Certificate
 from ...transport.probe import Probe
 from ...transport.wire import NoAnswer
-from .. import diagnosis
 from ..diagnosis import Culprit, Diagnosis, Layer
-from . import evidence
+from . import causes, evidence
 from .report import Mark, Step, faulty
 from .witness import Witness
 
@@ -72,9 +71,9 @@ class Way:
     def _approach(self, witness: Witness) -> Generator[Step, None, bool]:
         """Yield name look-up, connect and TLS; return whether all went well."""
         steps: tuple[tuple[Layer, Callable[[Probe], _Seen], Callable[[Unanswered], Diagnosis]], ...] = (
-            (Layer.LOOK_UP, _look_up, diagnosis.of_look_up),
-            (Layer.CONNECT, _connect, diagnosis.of_connect),
-            (Layer.TLS, _secure, diagnosis.of_tls),
+            (Layer.LOOK_UP, _look_up, causes.of_look_up),
+            (Layer.CONNECT, _connect, causes.of_connect),
+            (Layer.TLS, _secure, causes.of_tls),
         )
         with Probe(witness, Deadline.after(self._load_timeout_s)) as probe:
             for layer, take, diagnose in steps:
@@ -111,17 +110,16 @@ class Way:
         named = " ".join(filter(None, (manifest.name, manifest.version)))
         count = f"{len(manifest.tools)} tool{'' if len(manifest.tools) == 1 else 's'}"
         finding = f"{evidence.answered(witness)}: {f'{named}, ' if named else ''}{count}"
-        details = tuple(f"LEFT OUT {left.tool}: {left.place}: {left.reason}" for left in manifest.left_out)
         data = evidence.data(witness) | {"tools": [tool.name for tool in manifest.tools]}
         if manifest.left_out:
+            details = [f"LEFT OUT {left.tool}: {left.place}: {left.reason}" for left in manifest.left_out]
             advice = "Mend it in the manifest: 'mcp-gateway check --fetch' says how."
             found = Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, f"{finding}, {len(details)} left out", advice)
             return faulty(found, details, self._left_out, data=data, **self._about)
-        if not MediaType.of(cast(Answer, witness.answer).headers).says_json:
-            advice = "Declare it application/json."
-            found = Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, finding, advice)
-            return faulty(found, details, Mark.WARNING, data=data, **self._about)
-        return Step(Layer.MANIFEST, Mark.OK, finding, details, data=data, **self._about)
+        doubt = _doubt(witness, finding)
+        if doubt is not None:
+            return faulty(doubt, (), Mark.WARNING, data=data, **self._about)
+        return Step(Layer.MANIFEST, Mark.OK, finding, data=data, **self._about)
 
     def _failed(self, error: str) -> None:
         self._load.failed(error, self._whole.fallback_for(self._load))
@@ -162,17 +160,25 @@ def _secure(probe: Probe) -> _Seen:
     if secured is None:
         return _Seen("none: base_url begins with http://", timed=False)
     shown = secured.certificate
-    return _Seen(f"{secured.protocol}, {secured.cipher}", tuple(evidence.certificate(shown)), _doubt(shown))
+    return _Seen(f"{secured.protocol}, {secured.cipher}", tuple(evidence.certificate(shown)), _expiry(shown))
 
 
-def _doubt(shown: Certificate) -> Diagnosis | None:
+def _expiry(shown: Certificate) -> Diagnosis | None:
     if shown.ends is None or shown.ends - datetime.now(UTC) > SOON:
         return None
     finding = f"its certificate expires on {shown.ends:%Y-%m-%d}"
     return Diagnosis(Layer.TLS, Culprit.TOOL_SERVICE, finding, "Renew the certificate before that day.")
 
 
-# --- a manifest that did not come, or is none ------------------------------------------------------------------------
+# --- the manifest ----------------------------------------------------------------------------------------------------
+
+
+def _doubt(witness: Witness, finding: str) -> Diagnosis | None:
+    if witness.surplus:
+        return causes.of_surplus(Layer.MANIFEST, finding)
+    if not MediaType.of(cast(Answer, witness.answer).headers).says_json:
+        return Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, finding, "Declare it application/json.")
+    return None
 
 
 def _of_manifest(witness: Witness, fault: str) -> Diagnosis:
@@ -181,10 +187,12 @@ def _of_manifest(witness: Witness, fault: str) -> Diagnosis:
         finding = f"base_url begins with http:// and the Tool Service speaks TLS: {fault}"
         return Diagnosis(Layer.TLS, Culprit.CONFIGURATION, finding, "Write https:// in base_url.")
     if answer is None:
-        return diagnosis.of_exchange(cast(Unanswered, witness.fault), Layer.MANIFEST)
+        return causes.of_exchange(cast(Unanswered, witness.fault), Layer.MANIFEST)
     if answer.status != 200:
-        return diagnosis.of_manifest_status(answer)
-    return diagnosis.of_manifest(answer, fault)
+        return causes.of_manifest_status(answer)
+    if witness.surplus:
+        return causes.of_surplus(Layer.MANIFEST, fault)
+    return causes.of_manifest(answer, fault)
 
 
 def _wants_tls(witness: Witness) -> bool:

@@ -62,12 +62,12 @@ def ca_bundle(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -
 def certified(authority: trustme.CA) -> Callable[..., ssl.SSLContext]:
     """Make the TLS settings of a server."""
 
-    def make(host: str = "127.0.0.1", days: int = 300) -> ssl.SSLContext:
+    def make(host: str = "127.0.0.1", days: int = 300, begins: int = -400) -> ssl.SSLContext:
         now = datetime.now(UTC)
         issued = authority.issue_cert(
             host,
             common_name="core-tools",
-            not_before=now - timedelta(days=400),
+            not_before=now + timedelta(days=begins),
             not_after=now + timedelta(days=days, hours=1),
         )
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -10,7 +10,7 @@ from typing import Any
 
 import peers
 import pytest
-from cli.doctor.harness import Certified, Serve, Walk, manifest, tool_service
+from cli.doctor.harness import TOOL, Certified, Serve, Walk, manifest, tool_service
 from peers import answer, good, sending
 from support.ports import free_port
 
@@ -72,15 +72,24 @@ def test_a_port_where_nobody_listens_is_the_tool_services_fault(doctor: Walk) ->
     assert "manifest" not in report.marks
 
 
-@pytest.mark.parametrize("fault", [TimeoutError("timed out"), OSError(113, "No route to host")])
-def test_a_host_that_cannot_be_reached_is_the_networks_fault(
-    doctor: Walk, monkeypatch: pytest.MonkeyPatch, fault: OSError
+@pytest.mark.parametrize(
+    ("fault", "finding"),
+    [
+        (TimeoutError("timed out"), "no connection came about within the connect time"),
+        (OSError(113, "No route to host"), "its host could not be reached (No route to host)"),
+        (OSError(24, "Too many open files"), "its host could not be reached (Too many open files)"),
+    ],
+)
+def test_a_host_that_cannot_be_reached_is_the_networks_fault_with_what_the_system_says(
+    doctor: Walk, monkeypatch: pytest.MonkeyPatch, fault: OSError, finding: str
 ) -> None:
     def dial(*_: object) -> socket.socket:
         raise fault
 
     monkeypatch.setattr("mcp_gateway.transport.approach.dial", dial)
-    assert doctor("http://127.0.0.1:9").fault == ("connect", "network")
+    report = doctor("http://127.0.0.1:9")
+    assert report.fault == ("connect", "network")
+    assert report["fault"]["finding"] == finding
 
 
 # --- TLS -------------------------------------------------------------------------------------------------------------
@@ -123,6 +132,15 @@ def test_an_expired_certificate_is_the_tool_services_fault_and_its_dates_are_sho
     assert report["fault"]["finding"] == "its certificate is not trusted: certificate has expired"
     (dates,) = report["fault"]["details"]
     assert dates.startswith("valid from ")
+
+
+def test_a_certificate_that_is_not_valid_yet_is_not_told_to_be_renewed(
+    doctor: Walk, serve: Serve, certified: Certified, ca_bundle: Path
+) -> None:
+    report = doctor(serve(tool_service(), certified(begins=5)), *CALL, ca_bundle=str(ca_bundle))
+    assert report.fault == ("TLS", "tool_service")
+    assert "not yet valid" in report["fault"]["finding"]
+    assert "clock" in report["fault"]["advice"]
 
 
 def test_an_authority_that_is_not_known_is_the_configurations_fault_and_its_name_is_shown(
@@ -190,7 +208,10 @@ def enough(name: str) -> float:
     return 0.4 if name.startswith(SLOW) else 20
 
 
-@pytest.mark.parametrize("name", READERS)
+NO_HTTP = ("dripping status line", "garbage", "another protocol", "greeting without an end")
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name not in NO_HTTP])
 def test_a_manifest_that_does_not_come_whole_is_the_tool_services_fault(
     doctor: Walk, serve: Serve, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +222,39 @@ def test_a_manifest_that_does_not_come_whole_is_the_tool_services_fault(
     assert report.step("schema")["mark"] == "skipped"
 
 
+@pytest.mark.parametrize("name", NO_HTTP)
+def test_a_port_where_something_else_than_http_answers_is_the_configurations_fault(
+    doctor: Walk, serve: Serve, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_gateway.cli.doctor.way.HANDSHAKE_S", 0.1)
+    report = doctor(serve(peers.HOSTILE[name]), *CALL, load_timeout_s=enough(name))
+    assert report.fault == ("manifest", "configuration")
+    assert report["fault"]["finding"] == "what answers at that port does not speak HTTP/1.1"
+
+
+@pytest.mark.parametrize("ends", [peers.closing, peers.reset_after_reading])
+def test_what_answers_instead_of_http_is_shown_however_it_hangs_up(
+    doctor: Walk, serve: Serve, ends: peers.Script
+) -> None:
+    def greets(talk: peers.Talk) -> None:
+        talk.send("220 우편 ESMTP\x1b".encode())
+        ends(talk)
+
+    report = doctor(serve(greets))
+    assert report.fault == ("manifest", "configuration")
+    assert "what came begins with: 220 우편 ESMTP\x1b" in report["fault"]["details"]
+
+
+@pytest.mark.parametrize(
+    "name", ["truncated", "two lengths", "many headers", "closed within the head", "dripping body"]
+)
+def test_the_status_of_a_manifest_that_does_not_come_whole_is_shown(doctor: Walk, serve: Serve, name: str) -> None:
+    peer = serve(tool_service(manifest_script=peers.HOSTILE[name]))
+    report = doctor(peer, load_timeout_s=enough(name))
+    assert report["fault"]["details"][1].startswith("HTTP 200, and no whole answer, ")
+    assert (report["fault"]["status"], report["fault"]["answer"]) == (200, None)
+
+
 @pytest.mark.parametrize(
     ("came", "culprit", "advice"),
     [
@@ -208,7 +262,12 @@ def test_a_manifest_that_does_not_come_whole_is_the_tool_services_fault(
         (answer(b"", status="308 Moved"), "configuration", "a redirect is not followed."),
         (answer(b"", status="401 Unauthorized"), "configuration", "credentials"),
         (answer(b"", status="403 Forbidden"), "configuration", "credentials"),
+        (answer(HTML, PAGE, "Server: waf", status="403 Forbidden"), "configuration", "(waf)"),
+        (answer(b"", status="407 Proxy"), "configuration", "A proxy in front of the Tool Service asks for credentials"),
+        (answer(b"", status="304 Not Modified"), "tool_service", "log of the Tool Service."),
         (answer(b"", status="404 Not Found"), "tool_service", "manifest_path"),
+        (answer(b"", status="405 Method Not Allowed"), "tool_service", "manifest_path"),
+        (answer(b"", status="410 Gone"), "tool_service", "manifest_path"),
         (answer(b"", status="500 Oh"), "tool_service", "log of the Tool Service."),
         (answer(HTML, PAGE, "Server: nginx", status="502 Bad Gateway"), "tool_service", "(nginx)"),
         (answer(HTML, PAGE), "network", "uses no proxy"),
@@ -231,6 +290,19 @@ def test_a_manifest_that_is_declared_something_else_is_a_warning(doctor: Walk, s
     assert report.step("manifest")["advice"] == "Declare it application/json."
 
 
+def test_a_manifest_that_is_longer_than_it_says_is_told_so_and_not_sent_back_for_mending(
+    doctor: Walk, serve: Serve
+) -> None:
+    cut_off = answer(manifest(), length=len(manifest()) - 5)
+    report = doctor(serve(tool_service(manifest_script=sending(cut_off))))
+    assert report.fault == ("manifest", "tool_service")
+    assert report["fault"]["finding"].endswith("; more bytes came than the answer has")
+    whole = doctor(serve(tool_service(manifest_script=sending(answer(manifest()) + b"\r\n"))))
+    assert whole["ok"]
+    assert whole.step("manifest")["mark"] == "warning"
+    assert "Content-Length" in whole.step("manifest")["advice"]
+
+
 # --- the answer ------------------------------------------------------------------------------------------------------
 
 
@@ -239,6 +311,79 @@ def test_an_answer_that_does_not_come_whole_is_the_tool_services_fault(doctor: W
     report = doctor(serve(tool_service(peers.HOSTILE[name])), *CALL, timeout_s=enough(name))
     assert report.fault == ("answer", "tool_service")
     assert report.marks["manifest"] == report.marks["request"] == "ok"
+
+
+BROKEN = (
+    "closed within the head",
+    "truncated",
+    "truncated chunk",
+    "bad chunk",
+    "two lengths",
+    "negative length",
+    "unknown transfer coding",
+    "malformed header line",
+    "many headers",
+    "HTTP 2",
+    "unknown content coding",
+    "truncated gzip",
+)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_http_that_is_broken_on_the_wire_is_not_blamed_on_the_content_and_its_status_is_shown(
+    doctor: Walk, serve: Serve, name: str
+) -> None:
+    fault = doctor(serve(tool_service(peers.HOSTILE[name])), *CALL)["fault"]
+    assert "Content-Type" not in fault["advice"]
+    assert ("writes HTTP" in fault["advice"]) == (name != "closed within the head")
+    assert fault["details"][0].startswith("HTTP 200, and no whole answer, ")
+    assert (fault["status"], fault["answer"]) == (200, None)
+
+
+@pytest.mark.parametrize("name", NO_HTTP)
+def test_a_call_that_is_answered_with_something_else_than_http_says_so_and_shows_it(
+    doctor: Walk, serve: Serve, name: str
+) -> None:
+    fault = doctor(serve(tool_service(peers.HOSTILE[name])), *CALL, timeout_s=enough(name))["fault"]
+    assert fault["advice"].startswith("Look at what took the call: it does not speak HTTP/1.1")
+    assert fault["details"][0].startswith("no answer, ")
+    assert fault["details"][1].startswith("what came begins with: ")
+
+
+def test_an_answer_that_began_in_time_and_does_not_end_is_not_just_slow(doctor: Walk, serve: Serve) -> None:
+    longer = sending(answer(b"{}", length=3), stay=True)
+    fault = doctor(serve(tool_service(longer)), *CALL, timeout_s=0.4)["fault"]
+    assert fault["advice"].startswith("Its answer began in time: see that it ends where its head says")
+    assert fault["details"][0].startswith("HTTP 200, and no whole answer, ")
+
+
+def test_an_answer_that_is_longer_than_it_says_is_not_blamed_on_its_content(doctor: Walk, serve: Serve) -> None:
+    report = doctor(serve(tool_service(sending(answer(b'{"a": 1}', length=5)))), *CALL)
+    assert report.fault == ("answer", "tool_service")
+    assert report["fault"]["finding"].endswith("; more bytes came than the answer has")
+    assert "Content-Length" in report["fault"]["advice"]
+
+
+def test_a_page_that_a_call_brings_is_a_warning(doctor: Walk, serve: Serve) -> None:
+    report = doctor(serve(tool_service(sending(answer(HTML, PAGE)))), *CALL)
+    assert report["ok"]
+    assert report.step("answer")["mark"] == "warning"
+    assert report.step("answer")["finding"].endswith("; an HTML page came")
+    assert doctor(serve(tool_service(sending(answer(b"", PAGE)))), *CALL).step("answer")["mark"] == "ok"
+
+
+def test_an_answer_that_is_no_mcp_result_is_held_to_the_promise_of_one(doctor: Walk, serve: Serve) -> None:
+    promised = manifest(TOOL | {"resultFormat": "mcp"})
+    fault = doctor(serve(tool_service(sending(answer(b'{"total": 1}')), promised)), *CALL)["fault"]
+    assert "resultFormat" in fault["advice"]
+    assert "Content-Type" not in fault["advice"]
+
+
+def test_arguments_that_were_made_up_are_no_ones_to_change(doctor: Walk, serve: Serve) -> None:
+    peer = serve(tool_service(sending(answer(b"{}", status="422 Unprocessable"))))
+    assert doctor(peer, *CALL)["fault"]["advice"].startswith("The arguments were made up: give your own with --json.")
+    given = doctor(peer, *CALL, "--json", '{"query": "x"}')["fault"]["advice"]
+    assert "made up" not in given
 
 
 @pytest.mark.parametrize("script", [good, peers.once, peers.early_hints])
@@ -271,13 +416,27 @@ def test_an_answer_that_is_nearly_too_late_is_a_warning(doctor: Walk, serve: Ser
     [
         (answer(b"", "Location: /x", status="307 Moved"), "tool_service", "it leads to /x."),
         (answer(b'{"why": "no"}', status="400 Bad"), "caller", "change the arguments"),
+        (
+            answer(HTML, PAGE, "Server: nginx", status="413 Too Large"),
+            "caller",
+            "perhaps of a proxy in front of it (nginx)",
+        ),
         (answer(b"", status="405 Method Not Allowed"), "tool_service", "take a POST of application/json"),
+        (answer(b"", status="406 Not Acceptable"), "tool_service", "take a POST of application/json"),
+        (answer(b"", status="411 Length Required"), "tool_service", "take a POST of application/json"),
         (answer(b"", status="415 Unsupported Media Type"), "tool_service", "take a POST of application/json"),
         (answer(b"{}", status="422 Unprocessable"), "caller", "change the arguments"),
         (answer(b"", status="401 Unauthorized"), "configuration", "credentials"),
+        (answer(HTML, PAGE, status="403 Forbidden"), "configuration", "perhaps of a proxy"),
+        (answer(b"", status="407 Proxy"), "configuration", "have the proxy let it pass"),
         (answer(b"", status="404 Not Found"), "tool_service", "endpoint leads nowhere"),
+        (answer(b"", status="410 Gone"), "tool_service", "endpoint leads nowhere"),
+        (answer(b"", status="418 Teapot"), "tool_service", "ask its owner what 418 means there"),
+        (answer(b"", status="431 Large"), "tool_service", "ask its owner what 431 means there"),
         (answer(b"", status="429 Slow down"), "tool_service", "try again later"),
         (answer(b"{}", status="503 Busy"), "tool_service", "try again later"),
+        (answer(b"{}", status="500 Oh"), "tool_service", "the guid in the log of the Tool Service"),
+        (answer(b"{}", status="502 Bad Gateway"), "tool_service", "look for the guid in both logs"),
         (answer(HTML, PAGE, status="504 Late"), "tool_service", "perhaps of a proxy"),
         (answer(b'{"a": 1'), "tool_service", "Content-Type"),
         (answer(b"\x00\x01", "Content-Type: application/octet-stream"), "tool_service", "Content-Type"),
@@ -307,3 +466,35 @@ def test_a_tool_service_that_goes_away_before_the_call_is_found_at_the_step_of_t
     report = doctor(serve(tool_service(manifest_script=asked_for_manifest)), *CALL)
     assert report.fault == ("connect", "tool_service")
     assert report.marks["request"] == "ok"
+
+
+def test_a_call_whose_time_is_up_before_it_is_sent_is_not_blamed_on_the_tool(
+    doctor: Walk, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+
+    def hang(*_: object) -> None:
+        over.wait(1)
+        raise TimeoutError
+
+    def asked_for_manifest(talk: peers.Talk) -> None:
+        talk.request()
+        talk.send(answer(manifest()))
+        monkeypatch.setattr("mcp_gateway.transport.approach.dial", hang)
+
+    report = doctor(serve(tool_service(manifest_script=asked_for_manifest)), *CALL, timeout_s=0.2)
+    assert report.fault == ("connect", "network")
+    assert report["fault"]["details"][0].startswith("no answer, ")
+
+
+@pytest.mark.parametrize("send", [False, True])
+def test_a_fault_of_the_gateways_own_is_told_as_one(
+    doctor: Walk, serve: Serve, monkeypatch: pytest.MonkeyPatch, send: bool
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    place = "mcp_gateway.toolservice.outcome.read" if send else "mcp_gateway.tools.arguments.check"
+    monkeypatch.setattr(place, breaks)
+    report = doctor(serve(tool_service()), *CALL)
+    assert report.fault == ("answer" if send else "request", "gateway")

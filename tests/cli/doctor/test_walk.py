@@ -258,11 +258,27 @@ def test_an_unknown_tool_is_the_callers_fault_on_a_route_with_names_that_two_hav
 def test_many_names_that_two_tool_services_have_are_one_warning_to_a_call(
     cli: Cli, configure: Configure, serve: Serve
 ) -> None:
-    both = tool_service(text=manifest(TOOL, TOOL | {"name": "core.other"}))
-    two(configure, serve(both).base_url, serve(both).base_url)
-    report = read(cli("doctor", "core", "core.search", "--output", "json"))
+    shared = (TOOL, TOOL | {"name": "core.other"})
+    first = tool_service(text=manifest(*shared, TOOL | {"name": "core.own"}))
+    two(configure, serve(first).base_url, serve(tool_service(text=manifest(*shared))).base_url)
+    report = read(cli("doctor", "core", "core.own", "--output", "json"))
     assert [step["finding"] for step in report["steps"] if step["mark"] == "warning"] == [
         "2 tools of Tool Service second are left out, whose names the route has already"
+    ]
+
+
+def test_a_tool_whose_name_two_tool_services_have_is_told_with_both_when_it_is_the_one_that_was_asked_for(
+    cli: Cli, configure: Configure, serve: Serve
+) -> None:
+    names = ("core.a", "core.search", "core.b")
+    both = tool_service(text=manifest(*(TOOL | {"name": name} for name in names)))
+    two(configure, serve(both).base_url, serve(both).base_url)
+    report = read(cli("doctor", "core", "core.search", "--output", "json"))
+    assert report["ok"]
+    already = "tools[1].name: Tool Service 'first' of this route already has it"
+    assert [step["finding"] for step in report["steps"] if step["mark"] == "warning"] == [
+        f"core.search of Tool Service second is left out: {already}",
+        "2 more tools of Tool Service second are left out, whose names the route has already",
     ]
 
 

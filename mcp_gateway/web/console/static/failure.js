@@ -25,18 +25,27 @@ export const REASONS = {
   tls: ["TLS", "configuration", "No TLS connection to the Tool Service came about.", "“mcp-gateway doctor”, beside the gateway, shows what is wrong with its certificate."],
   redirect: ["answer", "tool_service", "The Tool Service answered with a redirect, which is not followed.", "Correct endpoint in the manifest, or base_url in the configuration."],
   too_large: ["answer", "tool_service", "The answer is larger than limits.max_response_bytes, and an answer is never cut.", "Answer less at once: give the tool a limit or pages."],
-  unreadable: ["answer", "tool_service", "The answer is not what its Content-Type says, or it broke off.", "Answer JSON, text, an image or audio, whole."],
+  unreadable: ["answer", "tool_service", "The answer is not what its Content-Type says, broke off, or is no right HTTP.", "Answer JSON, text, an image or audio, whole. If it is about HTTP: look at how it, or a proxy in front of it, writes that."],
   output_schema: ["answer", "tool_service", "The answer does not fit the tool's outputSchema.", "Answer what outputSchema promises, or promise something else."],
+};
+
+/** What reads otherwise when the Tool Service cannot have seen the call. */
+export const UNSENT = {
+  budget: ["connect", "tool_service", "The time was up before there was a connection to the Tool Service.", "Is it up, and at its base_url? “mcp-gateway doctor”, beside the gateway, says where it fails."],
+  connection_lost: ["answer", "tool_service", "The Tool Service, or a proxy in front of it, hung up at once.", "Look at its log."],
 };
 
 /** The failure of a status, by what the status says. */
 export function ofStatus(status) {
   const words = `The Tool Service answered with HTTP status ${status}.`;
   if (status === 401 || status === 403) return ["answer", "configuration", words, "Give the Tool Service the credentials that it asks for, as its headers in the configuration."];
+  if (status === 407) return ["answer", "configuration", words, "A proxy in front of the Tool Service asks for credentials, and the gateway has none for proxies: have the proxy let it pass, or write a base_url that leads past the proxy."];
   if ([408, 425, 429, 503].includes(status)) return ["answer", "tool_service", words, "It is busy or late: try again later, or have it scaled."];
-  if (status === 404) return ["answer", "tool_service", words, "Read its words: either what was asked for is not there, or the manifest's endpoint leads nowhere."];
+  if (status === 404 || status === 410) return ["answer", "tool_service", words, "Read its words: either what was asked for is not there, or the manifest's endpoint leads nowhere."];
   if ([400, 409, 413, 422].includes(status)) return ["answer", "caller", words, "Read what it says, if anything, and change the arguments."];
-  if (status >= 400 && status < 500) return ["answer", "tool_service", words, "No argument changes that: have the endpoint take a POST of application/json, all that it ever gets."];
+  if ([405, 406, 411, 415].includes(status)) return ["answer", "tool_service", words, "No argument changes that: have the endpoint take a POST of application/json, all that it ever gets."];
+  if (status >= 400 && status < 500) return ["answer", "tool_service", words, `Read what it says, if anything, and ask its owner what ${status} means there: its log has the guid.`];
+  if (status === 502 || status === 504) return ["answer", "tool_service", words, "It, or a proxy in front of it, got no answer from what stands behind: look for the guid in both logs."];
   return ["answer", "tool_service", words, "Look for the guid in its log, and in the gateway's, which holds the start of its answer."];
 }
 
@@ -80,9 +89,11 @@ export const cancelled = () => ({ good: false, headline: "Cancelled here", what:
 
 function ofNote(note) {
   const reason = String(own(note, "reason"));
-  const found = reason === "status" ? ofStatus(number(own(note, "status")) ?? 0) : own(REASONS, reason);
+  const outcome = String(own(note, "outcome"));
+  const unsent = outcome === "not_sent" ? own(UNSENT, reason) : undefined;
+  const found = reason === "status" ? ofStatus(number(own(note, "status")) ?? 0) : (unsent ?? own(REASONS, reason));
   const wait = number(own(note, "retryAfter"));
-  const more = [own(DELIVERY, String(own(note, "outcome"))), wait !== undefined && `It asks to wait ${wait} s before the next try.`].filter(Boolean);
+  const more = [own(DELIVERY, outcome), wait !== undefined && `It asks to wait ${wait} s before the next try.`].filter(Boolean);
   return { ...failed("The call failed", found ?? BROKEN), more, reason };
 }
 
