@@ -227,7 +227,7 @@ def test_the_console_blames_whom_the_command_line_blames(console: Console) -> No
             const main = document.querySelector('script[type=module]').src;
             const words = await import(main.replace('main.js', 'failure.js'));
             const pair = ([layer, culprit]) => [layer, culprit];
-            const pairs = (table) => Object.fromEntries(Object.entries(table).map(([reason, of]) => [reason, pair(of)]));
+            const pairs = (table) => Object.fromEntries(Object.entries(table).map(([why, of]) => [why, pair(of)]));
             return [pairs(words.REASONS), pairs(words.UNSENT), statuses.map((status) => pair(words.ofStatus(status)))];
         }""",
         STATUSES,
