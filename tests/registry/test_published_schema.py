@@ -12,6 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from registry.samples import manifest, tool
 
+from mcp_gateway import jsontext
+from mcp_gateway.registry import manifest as module
 from mcp_gateway.registry.manifest import PUBLISHED_SCHEMA, ManifestFault, read
 
 SCHEMA = json.loads(PUBLISHED_SCHEMA)
@@ -77,6 +79,19 @@ def test_an_editor_marks_a_manifest_exactly_when_the_loader_refuses_its_shape(do
         assert reasons
     else:
         assert [r for r in reasons if not any(words in r for words in BEYOND_A_SCHEMA)] == []
+
+
+@given(MANIFESTS | JSON)
+@example({"manifestVersion": "1", "tools": [tool(timeoutMs=20000.0)]})
+@example({"manifestVersion": "1", "tools": [tool(timeoutMs=20000.5)]})
+@example({"manifestVersion": "1", "tools": [tool(name="a\n")]})
+@example({"manifestVersion": "1", "tools": [tool(icons=[{"src": "https://a\n"}])]})
+def test_the_engine_that_is_asked_first_finds_no_fault_exactly_when_the_one_that_tells_them_finds_none(
+    document: Any,
+) -> None:
+    as_read = jsontext.parse(json.dumps(document).encode())
+
+    assert module._FITTING.fits(as_read) == (not list(module._SHAPE.iter_errors(as_read)))
 
 
 def test_a_manifest_may_say_where_its_schema_is() -> None:
