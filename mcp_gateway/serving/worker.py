@@ -139,7 +139,8 @@ class Worker(ThreadWorker):
     def handle_quit(self, sig: int, frame: FrameType | None) -> None:
         """End at once (SIGQUIT, SIGINT), whatever is under way."""
         self._quits = True
-        super().handle_quit(sig, frame)
+        # Not gthread's own: it ends the pool, whose lock this very thread may hold when the signal comes.
+        super(ThreadWorker, self).handle_quit(sig, frame)
 
     def end(self) -> None:
         """End the process where it was told to do so at once; else the threads that are left are awaited."""

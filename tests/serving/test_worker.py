@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import select
 import selectors
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -107,3 +108,10 @@ def test_the_poller_looks_again_when_the_threads_want_to_be_looked_at(
     worker.wait_for_and_dispatch_events(timeout=1.0)
     worker.wait_for_and_dispatch_events(timeout=1.0)
     assert waited == [0.02, 1.0]
+
+
+def test_sigquit_ends_the_worker_whatever_its_main_thread_is_doing_with_the_pool(worker: Worker) -> None:
+    worker.tpool = worker.get_thread_pool()
+    with worker.tpool._lock, pytest.raises(SystemExit):
+        worker.handle_quit(signal.SIGQUIT, None)
+    worker.tpool.shutdown()
