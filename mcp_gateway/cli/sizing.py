@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 CPU_MS = 1.0
 """
-CPU of one call, in milliseconds. Measured: 0.65 for a small answer, 0.95 for one of 100 kB (docs/performance.md,
-"Against a bare passthrough"; ``make bench``).
+CPU of one call, in milliseconds. Measured: 0.65 to 1.1 for a small answer, 0.95 to 2.4 for one of 100 kB, depending on
+the machine (docs/performance.md, "Against a bare passthrough"; ``make bench``).
 """
 
 MASTER_MB, WORKER_MB, CALL_MB = 60.0, 20.0, 0.05

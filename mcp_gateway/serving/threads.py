@@ -139,8 +139,14 @@ class Threads(Generic[Job]):
             number += 1
             box: SimpleQueue[Job | None] = SimpleQueue()
             box.put(job)
+            try:
+                threading.Thread(target=self._run, args=(box,), name=f"request-{number}", daemon=False).start()
+            except RuntimeError:  # the system has no room for one more: the job waits for another thread, or for room
+                with self._lock:
+                    self._started -= 1
+                    self._computing -= 1
+                    self._queue.appendleft(job)
             del job  # or its connection would be held until the next one comes
-            threading.Thread(target=self._run, args=(box,), name=f"request-{number}", daemon=False).start()
 
     def _run(self, box: SimpleQueue[Job | None]) -> None:
         turns.belong_to(self)

@@ -163,6 +163,29 @@ def test_a_job_that_raises_costs_its_thread_and_no_turn(work: Work, threads: Thr
     work.end("one")
 
 
+def test_a_job_for_which_no_thread_can_be_started_waits_until_one_can(
+    work: Work, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, refused = threading.Thread.start, threading.Event()
+
+    def full(thread: threading.Thread) -> None:
+        if thread.name.startswith("request-") and not refused.is_set():
+            refused.set()
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    threads = Threads(1, work)
+    submit(threads, "one")
+    assert refused.wait(10)
+    wait_until(lambda: threads._queue, "job that waits again")
+    clock.now += PATIENCE_S
+    threads.look()
+    assert work.began(1) == {"one"}
+    work.end("one")
+    stop(threads)
+
+
 class TestWhenNothingMoves:
     """Jobs that compute at length, or wait where nobody said so, do not hold up the others for long."""
 
