@@ -157,7 +157,7 @@ def of_reason(reason: Reason, delivery: str, status: int | None) -> Blame:
         return _UNSENT[reason]
     layer, culprit, advice = _NOTED[reason]
     if reason is Reason.BUDGET and status is not None:
-        advice = f"Its answer began in time: see that it ends where its head says that it ends. Else: {advice}"
+        advice = f"Its answer began in time: see that it ends where its head says. If it does: {advice}"
     elif reason is Reason.UNREADABLE and delivery == Delivery.UNKNOWN:
         advice = NO_HTTP
     elif reason is Reason.UNREADABLE and (status is None or status // 100 != 2):

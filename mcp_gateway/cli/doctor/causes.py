@@ -49,10 +49,10 @@ def of_look_up(fault: Unanswered) -> Diagnosis:
     if isinstance(cause, ValueError):
         advice = "Correct the host name in base_url."
         return Diagnosis(Layer.LOOK_UP, Culprit.CONFIGURATION, "it is no name that could be looked up", advice)
-    told = f" ({cause.strerror})" if isinstance(cause, socket.gaierror) else ""
-    late = "did not answer in time" if isinstance(cause, TimeoutError) else f"could not answer{told}"
+    late = isinstance(cause, TimeoutError)
+    seen = "did not answer in time" if late else f"could not answer{_in_brackets(_system(cause))}"
     advice = "Ask this machine's name service: getent hosts NAME. Look at /etc/resolv.conf and the network policy."
-    return Diagnosis(Layer.LOOK_UP, Culprit.NETWORK, f"the name service {late}", advice)
+    return Diagnosis(Layer.LOOK_UP, Culprit.NETWORK, f"the name service {seen}", advice)
 
 
 def of_connect(fault: Unanswered) -> Diagnosis:
@@ -64,9 +64,8 @@ def of_connect(fault: Unanswered) -> Diagnosis:
             "If it runs elsewhere, correct base_url."
         )
         return Diagnosis(Layer.CONNECT, Culprit.TOOL_SERVICE, "the connection was refused: nobody listens", advice)
-    told = f" ({cause.strerror})" if isinstance(cause, OSError) and cause.strerror else ""
     advice = "Look for a firewall or a network policy between here and there, and for a host that is down."
-    return Diagnosis(Layer.CONNECT, Culprit.NETWORK, fault.detail + told, advice)
+    return Diagnosis(Layer.CONNECT, Culprit.NETWORK, fault.detail + _in_brackets(_system(cause)), advice)
 
 
 def of_tls(fault: Unanswered) -> Diagnosis:
@@ -80,11 +79,20 @@ def of_tls(fault: Unanswered) -> Diagnosis:
             "Write http:// in base_url if the Tool Service is meant to be spoken to without TLS; else correct its port."
         )
         return Diagnosis(Layer.TLS, Culprit.CONFIGURATION, "what answers at that port does not speak TLS", advice)
-    told = f" ({reason})" if reason else ""
     advice = (
-        "Look at its TLS settings and its log: the gateway speaks TLS 1.2 and 1.3 and has no certificate of its own."
+        "Look at its TLS settings and its log: the gateway speaks TLS 1.2 and 1.3 and has no certificate of its own. "
+        "If it is meant to be spoken to without TLS, write http:// in base_url."
     )
-    return Diagnosis(Layer.TLS, Culprit.TOOL_SERVICE, fault.detail + told, advice)
+    return Diagnosis(Layer.TLS, Culprit.TOOL_SERVICE, fault.detail + _in_brackets(reason or _system(cause)), advice)
+
+
+def _system(cause: BaseException | None) -> str | None:
+    """Return what the system says of a fault, if it is one of the system's."""
+    return cause.strerror if isinstance(cause, OSError) else None
+
+
+def _in_brackets(told: str | None) -> str:
+    return f" ({told})" if told else ""
 
 
 def _of_certificate(cause: ssl.SSLCertVerificationError, detail: str) -> Diagnosis:
@@ -162,6 +170,8 @@ def of_manifest_status(answer: Answer) -> Diagnosis:
     culprit, advice = Culprit.TOOL_SERVICE, "Look at the log of the Tool Service."
     if status in CREDENTIALS:
         culprit, advice = Culprit.CONFIGURATION, CREDENTIALS[status]
+    elif status // 100 == 2:
+        advice = "Answer 200, with the whole manifest."
     elif status in _NOT_THERE:
         advice = "Publish the manifest at that path. If it is at another one, correct manifest_path or base_url."
     return Diagnosis(Layer.MANIFEST, culprit, finding, advice + _from_proxy(answer))
@@ -177,6 +187,12 @@ def of_manifest(answer: Answer, fault: str) -> Diagnosis:
         return Diagnosis(Layer.MANIFEST, Culprit.NETWORK, f"an HTML page came instead of a manifest: {fault}", advice)
     advice = "Mend the manifest: 'mcp-gateway manifest check FILE' tells every fault of it, and how to mend it."
     return Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, fault, advice)
+
+
+def of_left_out(finding: str) -> Diagnosis:
+    """Say whose fault it is that a manifest has a tool that is left out; *finding* is which and why."""
+    advice = "Mend it in the manifest: 'mcp-gateway check --fetch' says how."
+    return Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, finding, advice)
 
 
 def of_surplus(layer: Layer, seen: str) -> Diagnosis:
@@ -216,7 +232,8 @@ def of_answer(reason: Reason, answer: Answer, sentence: str, *, promises_result:
         culprit, advice = of_status(answer.status)
         advice += _from_proxy(answer)
     elif reason is Reason.REDIRECT:
-        culprit, advice = Culprit.TOOL_SERVICE, _moved(answer, ENDPOINT)
+        here = "Answer the POST itself: it asks for nothing that could be kept elsewhere or be known already."
+        culprit, advice = Culprit.TOOL_SERVICE, _moved(answer, ENDPOINT) if answer.status in _REDIRECTS else here
     elif reason is Reason.UNREADABLE:
         promised = "Answer the whole MCP result that resultFormat promises in the manifest, or leave resultFormat out."
         culprit, advice = Culprit.TOOL_SERVICE, (promised if promises_result else AS_IT_SAYS) + _from_proxy(answer)

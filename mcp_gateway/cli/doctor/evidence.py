@@ -79,7 +79,7 @@ def answered(witness: Witness) -> str:
         status = _status(witness)
         began = "no answer" if status is None else f"HTTP {status}, and no whole answer"
         return f"{began}, {witness.elapsed_ms:,} ms"
-    kind = came.headers.get("content-type", "(no Content-Type)")
+    kind = came.headers.get("content-type") or "(no Content-Type)"
     return f"HTTP {came.status}, {kind}, {len(came.body):,} bytes, {witness.elapsed_ms:,} ms"
 
 

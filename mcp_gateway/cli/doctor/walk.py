@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 
 from ...config.model import Config, Route, ToolService
 from ...registry.loading import RouteLoad, ServiceLoad
-from ...registry.snapshot import LeftOut, Snapshot
+from ...registry.snapshot import LeftOut, ServiceReport, Snapshot
 from ..diagnosis import Culprit, Diagnosis, Layer
+from . import causes
 from .call import Asked, Call
 from .report import Mark, Step, faulty
 from .way import Way
@@ -68,12 +69,18 @@ class Walk:
             bad = Diagnosis(Layer.CONFIGURATION, Culprit.CONFIGURATION, self._whole.error, advice)
             yield faulty(bad, subject=subject)
         for report in self._snapshot.services if self._snapshot else ():
-            own = self._loads[report.name].manifest
-            clashes = report.left_out[len(own.left_out) if own else 0 :]
-            for finding in _told(report.name, clashes, self._tool):
-                advice = "Have one of the two renamed by its owner, or put the Tool Services on routes of their own."
-                bad = Diagnosis(Layer.MANIFEST, Culprit.CONFIGURATION, finding, advice)
+            for bad in self._lost(report):
                 yield faulty(bad, (), self._left_out, subject=subject, service=report.name)
+
+    def _lost(self, report: ServiceReport) -> Iterator[Diagnosis]:
+        """Yield what a Tool Service has and another one of the route is called for."""
+        manifest = self._loads[report.name].manifest
+        own = manifest.left_out if manifest else ()
+        for finding in _told(report.name, report.left_out[len(own) :], self._tool):
+            advice = "Have one of the two renamed by its owner, or put the Tool Services on routes of their own."
+            yield Diagnosis(Layer.MANIFEST, Culprit.CONFIGURATION, finding, advice)
+        if self._tool is not None and self.owner(self._tool) not in (None, report.name):
+            yield from (causes.of_left_out(_left_out(left, report.name)) for left in own if left.tool == self._tool)
 
     def call(self, asked: Asked, *, send: bool) -> Iterator[Step]:
         """Yield the steps of the call from the schema on; the last one is the first that fails."""
@@ -96,9 +103,7 @@ class Walk:
         for load in self._loads.values():
             for left in load.manifest.left_out if load.manifest else ():
                 if left.tool == name:
-                    finding = f"it is left out: {left.place}: {left.reason}"
-                    advice = "Mend it in the manifest: 'mcp-gateway check --fetch' says how."
-                    bad = Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, finding, advice)
+                    bad = causes.of_left_out(f"it is left out: {left.place}: {left.reason}")
                     return faulty(bad, subject=subject, service=load.service.name)
         if unknown or self._snapshot is None:
             finding = f"not known: there is no manifest of {', '.join(unknown) or 'the route'}"
@@ -110,12 +115,16 @@ class Walk:
         return faulty(Diagnosis(Layer.SCHEMA, Culprit.CALLER, finding, advice), subject=subject)
 
 
+def _left_out(left: LeftOut, service: str) -> str:
+    return f"{left.tool} of Tool Service {service} is left out: {left.place}: {left.reason}"
+
+
 def _told(service: str, clashes: Sequence[LeftOut], tool: str | None) -> Iterator[str]:
     """Yield what there is to say of tools whose names the route has already; of all but *tool* in one sentence."""
     others = [clash for clash in clashes if clash.tool != tool]
     for clash in clashes:
         if tool is None or clash.tool == tool or len(others) == 1:
-            yield f"{clash.tool} of Tool Service {service} is left out: {clash.place}: {clash.reason}"
+            yield _left_out(clash, service)
     if tool is not None and len(others) > 1:
         more = "tools" if len(others) == len(clashes) else "more tools"
         yield f"{len(others)} {more} of Tool Service {service} are left out, whose names the route has already"

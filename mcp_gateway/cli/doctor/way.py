@@ -113,8 +113,7 @@ class Way:
         data = evidence.data(witness) | {"tools": [tool.name for tool in manifest.tools]}
         if manifest.left_out:
             details = [f"LEFT OUT {left.tool}: {left.place}: {left.reason}" for left in manifest.left_out]
-            advice = "Mend it in the manifest: 'mcp-gateway check --fetch' says how."
-            found = Diagnosis(Layer.MANIFEST, Culprit.TOOL_SERVICE, f"{finding}, {len(details)} left out", advice)
+            found = causes.of_left_out(f"{finding}, {len(details)} left out")
             return faulty(found, details, self._left_out, data=data, **self._about)
         doubt = _doubt(witness, finding)
         if doubt is not None:

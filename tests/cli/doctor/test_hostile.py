@@ -167,12 +167,20 @@ def test_tls_where_plain_http_was_expected_is_the_configurations_fault(
     assert report["fault"]["advice"] == "Write https:// in base_url."
 
 
-@pytest.mark.parametrize("script", [peers.mute, peers.reset_before_reading])
-def test_a_handshake_that_comes_to_nothing_is_the_tool_services_fault(
-    doctor: Walk, serve: Serve, script: peers.Script
+@pytest.mark.parametrize(
+    ("script", "finding"),
+    [
+        (peers.mute, "the TLS handshake was not finished within the connect time"),
+        (peers.reset_before_reading, "the TLS handshake failed (Connection reset by peer)"),
+    ],
+)
+def test_a_handshake_that_comes_to_nothing_is_the_tool_services_fault_with_what_the_system_says(
+    doctor: Walk, serve: Serve, script: peers.Script, finding: str
 ) -> None:
-    url = serve(script).base_url.replace("http:", "https:")
-    assert doctor(url, connect_timeout_s=0.3).fault == ("TLS", "tool_service")
+    report = doctor(serve(script).base_url.replace("http:", "https:"), connect_timeout_s=0.3)
+    assert report.fault == ("TLS", "tool_service")
+    assert report["fault"]["finding"] == finding
+    assert report["fault"]["advice"].endswith("write http:// in base_url.")
 
 
 def test_a_file_of_certificates_that_is_none_is_the_configurations_fault(doctor: Walk, tmp_path: Path) -> None:
@@ -269,6 +277,7 @@ def test_the_status_of_a_manifest_that_does_not_come_whole_is_shown(doctor: Walk
         (answer(b"", status="405 Method Not Allowed"), "tool_service", "manifest_path"),
         (answer(b"", status="410 Gone"), "tool_service", "manifest_path"),
         (answer(b"", status="500 Oh"), "tool_service", "log of the Tool Service."),
+        (answer(b"", status="204 No Content"), "tool_service", "Answer 200, with the whole manifest."),
         (answer(HTML, PAGE, "Server: nginx", status="502 Bad Gateway"), "tool_service", "(nginx)"),
         (answer(HTML, PAGE), "network", "uses no proxy"),
         (answer(b"{"), "tool_service", "manifest check FILE"),
@@ -415,6 +424,7 @@ def test_an_answer_that_is_nearly_too_late_is_a_warning(doctor: Walk, serve: Ser
     ("came", "culprit", "advice"),
     [
         (answer(b"", "Location: /x", status="307 Moved"), "tool_service", "it leads to /x."),
+        (answer(b"", status="304 Not Modified"), "tool_service", "Answer the POST itself"),
         (answer(b'{"why": "no"}', status="400 Bad"), "caller", "change the arguments"),
         (
             answer(HTML, PAGE, "Server: nginx", status="413 Too Large"),

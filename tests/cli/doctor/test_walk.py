@@ -282,6 +282,18 @@ def test_a_tool_whose_name_two_tool_services_have_is_told_with_both_when_it_is_t
     ]
 
 
+def test_a_tool_that_is_left_out_and_called_at_another_tool_service_is_a_warning(
+    cli: Cli, configure: Configure, serve: Serve
+) -> None:
+    bad = tool_service(text=manifest(TOOL | {"title": None}, TOOL | {"name": "core.worse", "title": None}))
+    two(configure, serve(bad).base_url, serve(GOOD).base_url)
+    report = read(cli("doctor", "core", "core.search", "--output", "json"))
+    assert report["ok"]
+    assert [step["finding"] for step in report["steps"] if step["mark"] == "warning"] == [
+        "core.search of Tool Service first is left out: tools[0].title: must be a string"
+    ]
+
+
 # --- the call --------------------------------------------------------------------------------------------------------
 
 
