@@ -140,7 +140,7 @@ def _notes(load: Load, plan: Plan) -> Iterator[str]:
     )
     yield (
         f"Assumed: calls arrive independently of each other; one costs {load.cpu_ms:g} ms of CPU (measured, by "
-        "machine: 0.65 to 1.1 for a small answer, 0.95 to 2.4 for 100 kB; make bench, docs/performance.md); no more "
+        "machine, 0.65 to 1.1 for a small answer, 0.95 to 2.4 for 100 kB: make bench, docs/performance.md); no more "
         f"than {sizing.CPU_SHARE:.0%} of a CPU is planned with; answers are small (one of N MB takes up to 3 N MB more "
         "while it passes)."
     )

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-CPU_MS = 1.0
+CPU_MS = 1.1
 """
-CPU of one call, in milliseconds. Measured: 0.65 to 1.1 for a small answer, 0.95 to 2.4 for one of 100 kB, depending on
-the machine (docs/performance.md, "Against a bare passthrough"; ``make bench``).
+CPU of one call with a small answer, in milliseconds, on the slower of two machines; 0.65 on the other, and 0.95 and 2.4
+for an answer of 100 kB. Measured: docs/performance.md, "Against a bare passthrough"; ``make bench``.
 """
 
 MASTER_MB, WORKER_MB, CALL_MB = 60.0, 20.0, 0.05
