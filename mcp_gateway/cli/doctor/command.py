@@ -41,7 +41,9 @@ def add(commands: shared.Commands) -> None:
     command.add_argument("tool", metavar="TOOL", nargs="?", type=shared.name, help="name of the tool (default: none)")
     argument.add(command, "default: examples of the required arguments")
     command.add_argument("--send", action="store_true", help="make the call, and show the answer to it")
-    command.add_argument("--service", metavar="NAME", help="look at this Tool Service alone; with TOOL: the one that is to be called")
+    command.add_argument(
+        "--service", metavar="NAME", help="look at this Tool Service alone; with TOOL: the one that is to be called"
+    )
     shared.add_config(command)
     shared.add_caller(command)
     command.add_argument(
