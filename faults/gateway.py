@@ -292,12 +292,12 @@ def _figures(pid: int) -> tuple[int, int, int, float]:
 
 
 def _waits_outside(place: Path) -> bool:
-    """Return whether a thread waits for a socket or a file: one without work waits for a lock, a futex."""
+    """Return whether a thread waits for a socket or a file: one without work waits for a lock, a futex, or sleeps."""
     try:
         where = place.read_text()
     except OSError:
         return False
-    return where not in ("", "0") and not where.startswith("futex")
+    return where not in ("", "0") and not where.startswith(("futex", "hrtimer_nanosleep"))
 
 
 def free_port() -> int:
