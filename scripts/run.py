@@ -106,9 +106,10 @@ def refuse_taken(host: str, port: int, variable: str) -> None:
         CannotRun: Something else listens there, or it may not be used; says how to choose another.
     """
     other = f"choose another one: {variable}={port + 1 if port < 65535 else port - 1} make run"
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # what gunicorn takes, for a name such as localhost too
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
+        *_, address = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
             probe.listen(1)

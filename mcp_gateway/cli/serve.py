@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import re
+import socket
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +21,9 @@ SETTINGS = Path(__file__).resolve().parents[2] / "gunicorn.conf.py"
 
 APPLICATION = "mcp_gateway.boot:gateway()"
 """What ``wsgi:app`` is too; named so, a ``wsgi.py`` of the folder that the command is called in is not in its way."""
+
+_LISTENS_ELSEWHERE = re.compile(r"(?:^|\s)(?:-b|--bind|--reuse-port|-c|--config)")
+"""What of gunicorn's own arguments may make it listen elsewhere, or beside whoever listens already."""
 
 Execute = Callable[[str, list[str], dict[str, str]], None]
 
@@ -60,16 +66,18 @@ def run(options: argparse.Namespace, execute: Execute = os.execve, settings: Pat
 
     Raises:
 
-        Failed: The configuration or the environment is faulty, or *settings* is not there.
+        Failed: The configuration or the environment is faulty, *settings* is not there, or the address is taken.
     """
     shared.read_config(options)
     environ = environment(options, os.environ)
     try:
-        boot.settings(environ)
+        server = boot.settings(environ)
     except ConfigFaults as faulty:
         raise Failed("\n".join(faulty.faults)) from None
     if not settings.is_file():
         raise Failed(f"{settings} is not there: serve works from a clone of the project, or in its image")
+    if _listens_as_set(environ):
+        _refuse_taken(server)
     sys.stdout.flush()
     execute(sys.executable, [sys.executable, "-m", "gunicorn", "-c", str(settings), APPLICATION], environ)
     return 0
@@ -85,3 +93,40 @@ def environment(options: argparse.Namespace, environ: Mapping[str, str]) -> dict
         "GUNICORN_THREADS": options.threads,
     }
     return {**environ, **{name: str(value) for name, value in said.items() if value is not None}}
+
+
+def _listens_as_set(environ: Mapping[str, str]) -> bool:
+    """Say whether gunicorn will listen where the settings say, and not where its arguments or systemd do."""
+    return "LISTEN_FDS" not in environ and not _LISTENS_ELSEWHERE.search(environ.get("GUNICORN_CMD_ARGS", ""))
+
+
+def _refuse_taken(server: boot.Settings) -> None:
+    """
+    Bind the address as gunicorn will, and let go of it: gunicorn would try for seconds, and say less.
+
+    Raises:
+
+        Failed: It is taken, or cannot be listened on.
+    """
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            # As gunicorn does: connections that are still ending do not keep an address, only who listens there does.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((server.host, server.port))
+    except (OSError, TypeError) as fault:
+        raise Failed(f"{server.bind} {_why(fault)}; {_other(server.port)}") from None
+
+
+def _why(fault: OSError | TypeError) -> str:
+    if isinstance(fault, TypeError):  # it is no name that could be looked up
+        return "is no address"
+    if fault.errno == errno.EADDRINUSE:
+        return "is taken: another process listens there"
+    return f"cannot be listened on: {fault.strerror}"
+
+
+def _other(port: int) -> str:
+    """Return how to choose another address."""
+    another = port + 1 if port < 65535 else port - 1
+    return f"choose another port (PORT={another} or --port {another}) or another address (HOST or --host)"

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import signal
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,20 @@ def options(*arguments: str) -> object:
     return main.parser().parse_args(["serve", *arguments])
 
 
+@pytest.fixture(autouse=True)
+def _at_a_free_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", str(free_port()))
+    for name in ("HOST", "GUNICORN_CMD_ARGS", "LISTEN_FDS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port of loopback on which somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
 @pytest.fixture
 def service(configure: Configure) -> ToolService:
     service = ToolService()
@@ -43,13 +60,13 @@ def test_gunicorn_is_run_with_the_projects_settings_and_what_the_options_say(
     service: ToolService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GUNICORN_THREADS", "7")
-    execute = Execute()
-    assert serve.run(options("--host", "::1", "--port", "9000", "--workers", "2"), execute) == 0
+    execute, port = Execute(), str(free_port())
+    assert serve.run(options("--host", "localhost", "--port", port, "--workers", "2"), execute) == 0
     assert execute.program == sys.executable
     assert execute.arguments[1:4] == ["-m", "gunicorn", "-c"]
     assert Path(execute.arguments[4]).is_file()
     said = ("HOST", "PORT", "WEB_CONCURRENCY", "GUNICORN_THREADS")
-    assert [execute.environ[name] for name in said] == ["::1", "9000", "2", "7"]
+    assert [execute.environ[name] for name in said] == ["localhost", port, "2", "7"]
 
 
 def test_config_is_handed_on(service: ToolService, tmp_path: Path, configure: Configure) -> None:
@@ -83,6 +100,84 @@ def test_without_the_settings_beside_the_package_it_says_where_it_works(service:
     with pytest.raises(Failed, match="works from a clone of the project"):
         serve.run(options(), execute, tmp_path / "gunicorn.conf.py")
     assert execute.program is None
+
+
+# --- the address -----------------------------------------------------------------------------------------------------
+
+
+def test_a_port_that_is_taken_is_named_in_one_line_before_gunicorn_says_anything(
+    service: ToolService, taken: int
+) -> None:
+    command = [sys.executable, "-m", "mcp_gateway", "serve", "--port", str(taken)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=START_S, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == (
+        f"127.0.0.1:{taken} is taken: another process listens there; choose another port "
+        f"(PORT={taken + 1} or --port {taken + 1}) or another address (HOST or --host)\n"
+    )
+
+
+def test_the_last_port_has_no_next_one(service: ToolService) -> None:
+    with pytest.raises(Failed, match=r"\(PORT=65534 or --port 65534\)"):
+        serve.run(options("--port", "65535", "--host", "192.0.2.1"), Execute())
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("192.0.2.1", r"192\.0\.2\.1:\d+ cannot be listened on: \w"),
+        ("2001:db8::1", r"\[2001:db8::1\]:\d+ cannot be listened on: \w"),
+        ("no address", r"no address:\d+ cannot be listened on: \w"),
+        ("a..b", r"a\.\.b:\d+ cannot be listened on: \w"),
+        ("가..b", r"가\.\.b:\d+ is no address"),
+    ],
+)
+def test_an_address_that_is_not_of_this_machine_is_named(service: ToolService, host: str, said: str) -> None:
+    execute = Execute()
+    with pytest.raises(Failed, match=f"^{said}.*; choose another port"):
+        serve.run(options("--host", host), execute)
+    assert execute.program is None
+
+
+def test_connections_that_are_still_ending_do_not_keep_a_port(service: ToolService) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as caller:
+            accepted, _ = listener.accept()
+            accepted.close()  # first, so that it is this side whose port lingers
+            assert caller.recv(1) == b""
+    execute = Execute()
+    assert serve.run(options("--port", str(port)), execute) == 0
+    assert execute.program
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GUNICORN_CMD_ARGS", "--bind 127.0.0.1:0"),
+        ("GUNICORN_CMD_ARGS", "--pid a.pid -b 127.0.0.1:0"),
+        ("GUNICORN_CMD_ARGS", "--reuse-port"),
+        ("LISTEN_FDS", "1"),
+    ],
+)
+def test_where_gunicorn_may_listen_elsewhere_it_is_left_to_gunicorn(
+    service: ToolService, taken: int, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    execute = Execute()
+    assert serve.run(options("--port", str(taken)), execute) == 0
+    assert execute.program
+
+
+def test_other_arguments_of_gunicorn_change_nothing(
+    service: ToolService, taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUNICORN_CMD_ARGS", "--pid my-bind.pid --backlog 9")
+    with pytest.raises(Failed, match="is taken"):
+        serve.run(options("--port", str(taken)), Execute())
+
+
+# --- a real one ------------------------------------------------------------------------------------------------------
 
 
 def test_the_gateway_serves_from_any_folder_until_sigterm(tmp_path: Path, configure: Configure) -> None:

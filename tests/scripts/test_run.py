@@ -66,6 +66,18 @@ def test_a_port_in_use_is_named_with_the_way_to_choose_another() -> None:
     assert said.endswith(" make run")
 
 
+def test_a_name_is_looked_up_as_gunicorn_does_though_it_has_an_address_of_the_other_kind_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def both(host: str, port: int, family: int = 0, *_: object, **__: object) -> list[object]:
+        found = {socket.AF_INET6: ("::1", port, 0, 0), socket.AF_INET: ("127.0.0.1", port)}
+        return [(each, socket.SOCK_STREAM, 6, "", at) for each, at in found.items() if family in (0, each)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(run.CannotRun, match="is in use"):
+        run.refuse_taken("localhost", taken.getsockname()[1], "PORT")
+
+
 def test_a_free_port_is_accepted_and_left_free() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
