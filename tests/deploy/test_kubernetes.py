@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
@@ -26,9 +29,16 @@ COMPONENTS = sorted((HERE / "components").iterdir())
 KUBERNETES = ("1.33", "1.37")
 SECRET = {"CORE_TOOLS_AUTHORIZATION": "Bearer x"}
 IN_MEMORY = ("/dev/shm", "/tmp")  # noqa: S108  of a container
-NOT_OF_KUBERNETES = {"ServiceMonitor"}
+OPERATOR = yaml.safe_load((Path(__file__).parent / "prometheus-operator.yaml").read_text("utf-8"))
+RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
 INGRESS = {"kind": "Ingress", "name": "mcp-gateway"}
 ADD = "[{op: add, path: /a, value: b}]"
+
+_spec = importlib.util.spec_from_file_location("scripts_prometheus_rule", ROOT / "scripts" / "prometheus_rule.py")
+assert _spec is not None
+assert _spec.loader is not None
+prometheus_rule = sys.modules[_spec.name] = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(prometheus_rule)
 
 every_overlay = pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
 
@@ -73,17 +83,25 @@ def with_component(folder: Path, component: Path) -> list[Manifest]:
     return own_overlay(folder, HERE / "overlays" / "behind-ingress", components=[os.path.relpath(component, folder)])
 
 
+def validate(manifest: Manifest, version: str = KUBERNETES[-1]) -> None:
+    """Hold an object to the schema of its kind: Kubernetes' own, or ours for the kinds of the Prometheus Operator."""
+    if manifest["kind"] in OPERATOR:
+        schema = OPERATOR[manifest["kind"]] | {"$defs": OPERATOR["$defs"]}
+        jsonschema.Draft202012Validator(schema).validate(manifest)
+    else:
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
 @pytest.mark.parametrize("version", KUBERNETES)
 def test_every_manifest_fits_the_schema_of_its_kind(manifests: list[Manifest], version: str) -> None:
     for manifest in manifests:
-        kubernetes_validate.validate(manifest, version, strict=True)
+        validate(manifest, version)
 
 
 @pytest.mark.parametrize("component", COMPONENTS, ids=lambda path: path.name)
 def test_every_component_can_be_added_to_an_overlay(component: Path, tmp_path: Path) -> None:
     for manifest in with_component(tmp_path, component):
-        if manifest["kind"] not in NOT_OF_KUBERNETES:
-            kubernetes_validate.validate(manifest, KUBERNETES[-1], strict=True)
+        validate(manifest)
 
 
 def test_a_field_that_kubernetes_does_not_know_is_found() -> None:
@@ -300,6 +318,56 @@ def test_calls_under_way_scale_at_a_share_of_the_places_that_a_pod_has(tmp_path:
     (service,) = config_of(manifests, tmp_path).routes[0].tool_services
     places = int(environment(container)["WEB_CONCURRENCY"]) * service.max_in_flight
     assert int(calls["pods"]["target"]["averageValue"]) == int(0.6 * places)
+
+
+def test_the_alerts_of_the_operator_are_those_of_prometheus_to_the_letter(tmp_path: Path) -> None:
+    assert prometheus_rule.OBJECT.read_text("utf-8") == prometheus_rule.text(), "run: python scripts/prometheus_rule.py"
+    manifests = with_component(tmp_path, HERE / "components" / "prometheus-rule")
+    assert only(manifests, "PrometheusRule")["spec"] == yaml.safe_load(RULES.read_text("utf-8"))
+
+
+def test_the_alerts_look_for_the_job_that_the_service_monitor_gives(tmp_path: Path) -> None:
+    manifests = with_component(tmp_path, HERE / "components" / "service-monitor")
+    monitor, service = only(manifests, "ServiceMonitor")["spec"], only(manifests, "Service")
+    assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert "jobLabel" not in monitor, "without it, the job is the name of the Service"
+    assert {endpoint["port"] for endpoint in monitor["endpoints"]} <= {
+        port["name"] for port in service["spec"]["ports"]
+    }
+    assert set(re.findall(r'\bjob="([^"]*)"', RULES.read_text("utf-8"))) == {service["metadata"]["name"]}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("spec", "groups", 0, "rules", 0, "for"), "two minutes"),
+        (("spec", "groups", 0, "rules", 0, "record"), "up:sum"),
+        (("spec", "groups", 0, "rules", 0, "severity"), "page"),
+        (("spec", "groups", 0, "rules", 0, "labels"), {"severity": 1}),
+        (("spec", "groups", 0, "every"), "1m"),
+        (("spec", "rules"), []),
+        (("apiVersion",), "monitoring.coreos.com/v2"),
+        (("status",), {}),
+    ],
+    ids=str,
+)
+def test_a_field_that_the_operator_does_not_know_is_found(place: tuple[str | int, ...], value: Any) -> None:
+    manifest = yaml.safe_load(prometheus_rule.text())
+    validate(manifest)
+    *way, last = place
+    at = manifest
+    for step in way:
+        at = at[step]
+    at[last] = value
+    with pytest.raises(jsonschema.ValidationError):
+        validate(manifest)
+
+
+def test_a_label_that_an_operator_looks_for_is_added_as_the_readme_says(tmp_path: Path) -> None:
+    (text,) = re.findall(r"`- (\{target: \{kind: PrometheusRule.*\})`", (HERE / "README.md").read_text("utf-8"))
+    component = os.path.relpath(HERE / "components" / "prometheus-rule", tmp_path)
+    manifests = own_overlay(tmp_path, OVERLAYS[0], components=[component], patches=[yaml.safe_load(text)])
+    assert only(manifests, "PrometheusRule")["metadata"]["labels"]["release"] == "prometheus"
 
 
 def test_the_overlay_of_the_readme_builds(tmp_path: Path) -> None:

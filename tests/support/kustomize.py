@@ -26,8 +26,8 @@ VERSIONS = {
 }
 
 IN_NAMESPACE = frozenset(
-    "Deployment HorizontalPodAutoscaler Ingress NetworkPolicy PodDisruptionBudget Service ServiceAccount "
-    "ServiceMonitor".split()
+    "Deployment HorizontalPodAutoscaler Ingress NetworkPolicy PodDisruptionBudget PrometheusRule Service "
+    "ServiceAccount ServiceMonitor".split()
 )
 
 
