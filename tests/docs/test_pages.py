@@ -68,6 +68,20 @@ def test_every_command_that_is_not_run_is_listed_here_with_its_reason() -> None:
     assert found == NOT_RUN
 
 
+def made(page: Path) -> set[str]:
+    """Return the files and folders that a page has its reader make."""
+    found = list(blocks(page.read_text("utf-8")))
+    commands = "\n".join(block.text for block in found if block.language == "sh")
+    saved = {path for block in found if (path := block.option("file"))}
+    return saved | set(re.findall(r"(?:\bmkdir|--output) ([\w./-]+)", commands))
+
+
+def test_one_tutorial_can_be_followed_after_the_other_in_the_same_clone() -> None:
+    makes = [each for page in sorted((ROOT / "docs" / "tutorial").glob("*.md")) for each in made(page)]
+    assert len(makes) > 4
+    assert len(makes) == len(set(makes)), makes
+
+
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
