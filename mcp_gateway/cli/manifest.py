@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 DEFAULT_FILE = "manifest.json"
 TOOLS_OF_A_ROUTE = Limits().max_tools_per_route
 
+LARGE_BYTES = 1_000_000
+"""A document from this size on is said to take a while; 5,000 operations take some seconds."""
+
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,50}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -66,7 +69,7 @@ def _add_from_openapi(actions: shared.Commands) -> None:
         "JSON object as its body becomes a tool. The others are listed with the reason. Nothing that the document "
         "refers to is fetched. Needs the extra 'openapi'.",
     )
-    action.add_argument("file", metavar="FILE", help="the OpenAPI document; - for standard input")
+    _add_file(action, "the OpenAPI document")
     _add_name(action, "default: made from the title of the document")
     _add_output(action)
     action.set_defaults(run=from_openapi)
@@ -79,7 +82,7 @@ def _add_check(actions: shared.Commands) -> None:
         description="Check a manifest that is a file, as the gateway does when it loads one. Exit status 1 when it "
         "fails or a tool is left out; warnings alone are no fault.",
     )
-    action.add_argument("file", metavar="FILE", help="the manifest; - for standard input")
+    _add_file(action, "the manifest")
     action.set_defaults(run=check)
 
 
@@ -90,6 +93,10 @@ def _add_schema(actions: shared.Commands) -> None:
         description="Print the JSON Schema of manifests. An editor that knows it completes and explains every field.",
     )
     action.set_defaults(run=schema)
+
+
+def _add_file(action: argparse.ArgumentParser, what: str) -> None:
+    action.add_argument("file", metavar="FILE", help=f"{what}; - for standard input")
 
 
 def _add_name(action: argparse.ArgumentParser, otherwise: str) -> None:
@@ -180,27 +187,31 @@ def _translated(file: str) -> Translation:
             f"manifest from-openapi needs the extra 'openapi' ({missing.name} is not installed): "
             "pip install -e '.[openapi]' in the clone, or pip install openapi-spec-validator"
         ) from None
+    text = _read(file)
+    if len(text) >= LARGE_BYTES:
+        note(f"{file}: {len(text) / 1e6:.0f} MB; each operation is translated and checked, which takes some seconds")
     try:
-        return translate(_read(file))
+        return translate(text)
     except Unusable as fault:
         raise Failed("\n".join(map(one_line, f"{file}: {fault}".split("\n")))) from None
 
 
-def _sorted_out(operations: Iterable[Operation]) -> tuple[list[Mapping[str, Any]], list[tuple[str, str]]]:
-    """Return the tools that a gateway would serve, and why it would not serve the other operations."""
+def _sorted_out(operations: Iterable[Operation]) -> tuple[list[Fragment], list[tuple[str, str]]]:
+    """Return the tools that a gateway would serve, as text, and why it would not serve the other operations."""
     tools, left_out = [], []
     for operation in operations:
-        reason = operation.reason if operation.tool is None else _refusal(operation.tool)
-        if operation.tool is None or reason:
+        tool = None if operation.tool is None else Fragment(_text(operation.tool))
+        reason = operation.reason if tool is None else _refusal(tool)
+        if tool is None or reason:
             left_out.append((operation.name, reason))
         else:
-            tools.append(operation.tool)
+            tools.append(tool)
     return tools, left_out
 
 
-def _refusal(tool: Mapping[str, Any]) -> str:
+def _refusal(tool: Fragment) -> str:
     """Return why a gateway would leave out the tool; empty when it would not."""
-    text = _text({"manifestVersion": "1", "tools": [tool]})
+    text = jsontext.encode({"manifestVersion": "1", "tools": [tool]})
     left_out = manifest.read(text, service="").left_out
     return "".join(f"{left.place}: {left.reason}" for left in left_out).replace("tools[0].", "")
 

@@ -9,11 +9,13 @@ part of what is sent, and what only goes in (``writeOnly``) is no part of the an
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from .faults import NoTool, Unusable
+from .names import Names
 from .references import lookup, resolve
 
 Direction = Literal["in", "out"]
@@ -128,13 +130,14 @@ class _Bundle:
         self._hidden = _HIDDEN[direction]
         self._budget = budget
         self._names: dict[str, str] = {}
-        self._todo: list[str] = []
+        self._unique = Names()
+        self._todo: deque[str] = deque()
 
     def definitions(self) -> dict[str, Any]:
         """Return all that has been referred to, by name, and what that refers to."""
         found: dict[str, Any] = {}
         while self._todo:
-            reference = self._todo.pop(0)
+            reference = self._todo.popleft()
             found[self._names[reference]] = self.schema(lookup(self._document, reference))
         return found
 
@@ -151,9 +154,8 @@ class _Bundle:
         reference = schema["$ref"]
         lookup(self._document, reference)
         if reference not in self._names:
-            self._names[reference] = _unique(
-                _legal(unquote(reference.rpartition("/")[2])) or "root", self._names.values()
-            )
+            wanted = _legal(unquote(reference.rpartition("/")[2])) or "root"
+            self._names[reference] = self._unique.give(wanted)
             self._todo.append(reference)
         pointer = {"$ref": f"#/$defs/{self._names[reference]}"}
         # In 3.0 a reference has no siblings; those that people write all the same are meant for readers.
@@ -237,12 +239,3 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _legal(text: str) -> str:
     return _NOT_IN_A_NAME.sub("_", text).strip("_")
-
-
-def _unique(name: str, taken: Any) -> str:
-    used = set(taken)
-    number, candidate = 1, name
-    while candidate in used:
-        number += 1
-        candidate = f"{name}_{number}"
-    return candidate

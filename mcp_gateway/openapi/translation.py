@@ -18,6 +18,7 @@ from openapi_spec_validator.shortcuts import get_validator_cls
 
 from .document import read
 from .faults import NoTool, Unusable
+from .names import Names
 from .references import resolve_component
 from .schemas import Budget, kind
 from .schemas import translate as translate_schema
@@ -122,7 +123,7 @@ class _Translator:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
         self._budget = Budget()
-        self._names: set[str] = set()
+        self._names = Names(stem=LONGEST_NAME - 8)
         self.origin: str | None = None
 
     def operations(self) -> Iterator[Operation]:
@@ -154,7 +155,7 @@ class _Translator:
         endpoint = self._endpoint(path, item, operation)
         summary, description = operation.get("summary"), operation.get("description")
         tool = {
-            "name": self._name(operation.get("operationId") or f"post{path}"),
+            "name": self._names.give(_legal(operation.get("operationId") or f"post{path}")),
             "title": summary,
             "description": description or summary or f"POST {path}",
             "inputSchema": input_schema,
@@ -206,14 +207,9 @@ class _Translator:
             raise NoTool(f"it is at {origin}, others at {self.origin}, and a Tool Service has one base_url")
         return quote(below + path, safe="/%:@!$&'()*+,;=?~")
 
-    def _name(self, wanted: str) -> str:
-        name = _NOT_IN_A_NAME.sub("_", wanted).strip("_")[:LONGEST_NAME] or "tool"
-        number, candidate = 1, name
-        while candidate in self._names:
-            number += 1
-            candidate = f"{name[: LONGEST_NAME - 8]}_{number}"
-        self._names.add(candidate)
-        return candidate
+
+def _legal(name: str) -> str:
+    return _NOT_IN_A_NAME.sub("_", name).strip("_")[:LONGEST_NAME] or "tool"
 
 
 def _find(content: Mapping[str, Any], media_type: str) -> Mapping[str, Any] | None:

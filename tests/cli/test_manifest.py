@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from support.processes import ROOT, configuration
 from support.toolservice import Reply, ToolService
 
 from mcp_gateway.cli import manifest as command
-from mcp_gateway.registry import findings
+from mcp_gateway.registry import findings, manifest
 from mcp_gateway.registry.manifest import PUBLISHED_SCHEMA
 
 
@@ -155,6 +156,32 @@ def test_more_tools_than_a_route_has_are_said(cli: Cli) -> None:
     paths = {f"/{n}": {"post": post(operationId=f"o{n}")} for n in range(51)}
     Path("api.json").write_text(json.dumps(document() | {"paths": paths}))
     assert "  a route has at most 50 tools, unless limits." in cli("manifest", "from-openapi", "api.json").err
+
+
+def test_a_large_document_is_said_to_take_a_while(cli: Cli) -> None:
+    whole = document() | {"x-more": "x" * command.LARGE_BYTES}
+    Path("api.json").write_text(json.dumps(whole))
+    first, *_ = cli("manifest", "from-openapi", "api.json").err.splitlines()
+    assert first == "api.json: 1 MB; each operation is translated and checked, which takes some seconds"
+
+
+def test_a_small_document_is_not(cli: Cli) -> None:
+    Path("api.json").write_text(json.dumps(document()))
+    assert cli("manifest", "from-openapi", "api.json").err.startswith("manifest.json is written\n")
+
+
+def test_each_tool_is_written_and_checked_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[bytes] = []
+
+    def read(text: bytes, *, service: str) -> object:
+        checked.append(text)
+        return manifest.read(text, service=service)
+
+    monkeypatch.setattr(command, "manifest", SimpleNamespace(read=read))
+    paths = {f"/{n}": {"post": post(operationId=f"o{n}")} for n in range(20)}
+    Path("api.json").write_text(json.dumps(document() | {"paths": paths}))
+    written = cli("manifest", "from-openapi", "api.json", "--output", "-").out
+    assert [json.loads(text)["tools"] for text in checked] == [[tool] for tool in json.loads(written)["tools"]]
 
 
 def test_a_title_without_a_legal_character_gives_the_name_of_init(cli: Cli) -> None:
