@@ -28,7 +28,8 @@ from typing import Final
 
 from . import processes
 from .load import PATIENCE_S, Job, Tally
-from .scenarios import MODERN, NUMBER, SCENARIOS, Scenario
+from .revisions import MODERN
+from .scenarios import NUMBER, SCENARIOS, Scenario
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATH: Final = "/mcp/bench"

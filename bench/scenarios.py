@@ -7,18 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-LEGACY: Final = "2025-11-25"
-MODERN: Final = "2026-07-28"
+from .revisions import LEGACY, MODERN, client, meta
 
 NUMBER: Final = "@N@"
 """Stands in a body where the number of the call goes: its id and a part of its arguments, so no two are alike."""
 
-_CLIENT: Final = {"name": "bench", "version": "1.0"}
-_META: Final = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientInfo": _CLIENT,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+_CLIENT: Final = "bench"
+_META: Final = meta(_CLIENT)
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
             "initialize",
             '"serverInfo"',
             "initialize",
-            params={"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT},
+            params={"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client(_CLIENT)},
         ),
     )
 }

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-LEGACY: Final = "2025-11-25"
-MODERN: Final = "2026-07-28"
+from bench.revisions import LEGACY, MODERN, meta
 
 RIGHT: Final = "right"
 """The label of the answer that the tool gave, whole and to this call."""
@@ -25,12 +24,7 @@ NO_CONNECTION: Final = "no connection"
 LOST: Final = "lost"
 """The label of a call that was sent whole and has no whole answer."""
 
-_CLIENT: Final = {"name": "faults", "version": "1.0"}
-_META: Final = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientInfo": _CLIENT,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+_META: Final = meta("faults")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
@@ -33,18 +36,38 @@ class Gate:
         return Reply.of_text("done")
 
 
-def test_sigterm_during_a_call_lets_it_be_answered_and_ends_with_0(tmp_path: Path) -> None:
-    gate = Gate()
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """A server with a call under way, which is answered when the test says so."""
+
+    here: Gateway
+    answer: Future[Answer]
+    gate: Gate
+
+    def finish(self) -> None:
+        """Let the tool answer, and see that its caller gets the answer."""
+        self.gate.open.set()
+        assert self.answer.result(20).text == "done"
+
+
+@contextlib.contextmanager
+def call_under_way(folder: Path, drain_s: int = 0) -> Iterator[UnderWay]:
+    gate, env = Gate(), {"MCP_GATEWAY_DRAIN_S": str(drain_s)}
     with ToolService() as service, ThreadPoolExecutor(1) as pool:
         service.add("slow", gate)
-        with gateway(tmp_path, configuration(service)) as here:
+        with gateway(folder, configuration(service), env=env) as here:
             answer = pool.submit(call, here.route(), "slow")
             service.wait_for_calls("slow")
-            here.signal(signal.SIGTERM)
-            wait_until(lambda: nobody_listens(here.url), "end of listening")
-            gate.open.set()
-            assert answer.result(20).text == "done"
-            assert here.exit_code() == 0
+            yield UnderWay(here, answer, gate)
+
+
+def test_sigterm_during_a_call_lets_it_be_answered_and_ends_with_0(tmp_path: Path) -> None:
+    with call_under_way(tmp_path) as slow:
+        here = slow.here
+        here.signal(signal.SIGTERM)
+        wait_until(lambda: nobody_listens(here.url), "end of listening")
+        slow.finish()
+        assert here.exit_code() == 0
 
 
 def nobody_listens(url: str) -> bool:
@@ -106,20 +129,15 @@ def test_sigterm_under_load_says_so_at_once_everywhere_goes_on_meanwhile_and_los
 
 
 def test_a_draining_server_takes_new_connections_until_the_drain_is_over_and_then_refuses_them(tmp_path: Path) -> None:
-    gate = Gate()
-    with ToolService() as service, ThreadPoolExecutor(1) as pool:
-        service.add("slow", gate)
-        with gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "1"}) as here:
-            answer = pool.submit(call, here.route(), "slow")
-            service.wait_for_calls("slow")
-            here.signal(signal.SIGTERM)
-            wait_until(lambda: draining(here), "draining")
-            fresh = rpc(here.route(), "ping")
-            assert (fresh.result, fresh.headers["Connection"]) == ({}, "close")
-            wait_until(lambda: nobody_listens(here.url), "end of listening")
-            gate.open.set()
-            assert answer.result(20).text == "done"
-            assert here.exit_code() == 0
+    with call_under_way(tmp_path, drain_s=1) as slow:
+        here = slow.here
+        here.signal(signal.SIGTERM)
+        wait_until(lambda: draining(here), "draining")
+        fresh = rpc(here.route(), "ping")
+        assert (fresh.result, fresh.headers["Connection"]) == ({}, "close")
+        wait_until(lambda: nobody_listens(here.url), "end of listening")
+        slow.finish()
+        assert here.exit_code() == 0
 
 
 def test_an_idle_kept_connection_is_told_to_close_by_the_answer_to_its_next_request(tmp_path: Path) -> None:
@@ -168,56 +186,40 @@ def test_a_worker_that_is_told_alone_is_replaced_and_the_server_stays_ready(tmp_
 def test_who_is_in_a_hurry_waits_neither_for_the_drain_nor_for_calls(
     tmp_path: Path, signals: tuple[signal.Signals, ...]
 ) -> None:
-    gate = Gate()
-    with ToolService() as service, ThreadPoolExecutor(1) as pool:
-        service.add("slow", gate)
-        with gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "3600"}) as here:
-            answer = pool.submit(call, here.route(), "slow")
-            service.wait_for_calls("slow")
-            *first, last = signals
-            for number in first:
-                here.signal(number)
-                wait_until(lambda: draining(here), "draining")
-            here.signal(last)
-            assert here.exit_code() == 0
-            assert outcome_of(answer) == "cut"
+    with call_under_way(tmp_path, drain_s=3600) as slow:
+        here = slow.here
+        *first, last = signals
+        for number in first:
+            here.signal(number)
+            wait_until(lambda: draining(here), "draining")
+        here.signal(last)
+        assert here.exit_code() == 0
+        assert outcome_of(slow.answer) == "cut"
 
 
 def test_sigterm_is_heard_while_old_workers_still_answer_their_calls_after_sighup(tmp_path: Path) -> None:
-    gate = Gate()
-    with ToolService() as service, ThreadPoolExecutor(1) as pool:
-        service.add("slow", gate)
-        with gateway(tmp_path, configuration(service), env={"MCP_GATEWAY_DRAIN_S": "1"}) as here:
-            answer = pool.submit(call, here.route(), "slow")
-            service.wait_for_calls("slow")
-            old = here.workers()
-            here.reload()
-            wait_until(
-                lambda: len(here.workers()) == 3 and len(here.workers() & old) == 1, "old worker beside new ones"
-            )
-            new, asked = here.workers() - old, set[int]()
-            wait_until(lambda: asked.add(here.readyz()["pid"]) or new <= asked, "answer of both new workers")
-            here.signal(signal.SIGTERM)
-            wait_until(lambda: draining(here), "draining")
-            wait_until(lambda: nobody_listens(here.url), "end of listening")
-            gate.open.set()
-            assert answer.result(20).text == "done"
-            assert here.exit_code() == 0
+    with call_under_way(tmp_path, drain_s=1) as slow:
+        here = slow.here
+        old = here.workers()
+        here.reload()
+        wait_until(lambda: len(here.workers()) == 3 and len(here.workers() & old) == 1, "old worker beside new ones")
+        new, asked = here.workers() - old, set[int]()
+        wait_until(lambda: asked.add(here.readyz()["pid"]) or new <= asked, "answer of both new workers")
+        here.signal(signal.SIGTERM)
+        wait_until(lambda: draining(here), "draining")
+        wait_until(lambda: nobody_listens(here.url), "end of listening")
+        slow.finish()
+        assert here.exit_code() == 0
 
 
 def test_nobody_listens_any_more_when_the_master_is_gone_and_calls_under_way_end(tmp_path: Path) -> None:
-    gate = Gate()
-    with ToolService() as service, ThreadPoolExecutor(1) as pool:
-        service.add("slow", gate)
-        with gateway(tmp_path, configuration(service)) as here:
-            answer = pool.submit(call, here.route(), "slow")
-            service.wait_for_calls("slow")
-            here.signal(signal.SIGKILL)
-            here.exit_code()
-            wait_until(lambda: nobody_listens(here.url), "end of listening")
-            gate.open.set()
-            assert answer.result(20).text == "done"
-            wait_until(lambda: not here.group_is_left(), "end of the workers", 60)
+    with call_under_way(tmp_path) as slow:
+        here = slow.here
+        here.signal(signal.SIGKILL)
+        here.exit_code()
+        wait_until(lambda: nobody_listens(here.url), "end of listening")
+        slow.finish()
+        wait_until(lambda: not here.group_is_left(), "end of the workers", 60)
 
 
 # --- at other moments ------------------------------------------------------------------------------------------------

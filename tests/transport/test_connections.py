@@ -43,6 +43,20 @@ def answering(*replies: bytes) -> Callable[[Talk], None]:
     return script
 
 
+def meeting() -> Callable[[Talk], None]:
+    """Answer nobody before two have asked, so that two connections are open at once; then as usual."""
+    both = threading.Barrier(2)
+
+    def script(talk: Talk) -> None:
+        request = talk.request()
+        assert request is not None
+        both.wait(10)
+        talk.send(answer(request.body))
+        good(talk)
+
+    return script
+
+
 def chunked(body: bytes, behind: bytes = b"") -> bytes:
     return peers.JSON_HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) + behind
 
@@ -107,16 +121,7 @@ def test_what_tls_has_decrypted_already_is_behind_an_answer_too(
 
 
 def test_no_more_connections_are_kept_than_were_asked_for(serve: Serve, connect: Connect) -> None:
-    both = threading.Barrier(2)
-
-    def meeting(talk: Talk) -> None:
-        request = talk.request()
-        assert request is not None
-        both.wait(10)
-        talk.send(answer(request.body))
-        good(talk)
-
-    peer = serve(meeting)
+    peer = serve(meeting())
     client = connect(peer, pool_size=1, idle_limit_s=60.0)
 
     with ThreadPoolExecutor(2) as threads:
@@ -129,16 +134,7 @@ def test_no_more_connections_are_kept_than_were_asked_for(serve: Serve, connect:
 
 
 def test_a_connection_that_a_burst_left_behind_is_closed_while_calls_go_on(serve: Serve, connect: Connect) -> None:
-    both = threading.Barrier(2)
-
-    def meeting(talk: Talk) -> None:
-        request = talk.request()
-        assert request is not None
-        both.wait(10)
-        talk.send(answer(request.body))
-        good(talk)
-
-    peer = serve(meeting)
+    peer = serve(meeting())
     client = connect(peer, idle_limit_s=0.2)
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda body: post(client, body), [b"1", b"2"]))
