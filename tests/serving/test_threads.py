@@ -1,8 +1,11 @@
 """The threads that answer requests: started as needed, never more than allowed, few that compute at a time."""
 
+import os
+import random
 import threading
 from collections.abc import Iterator
 from queue import SimpleQueue
+from typing import Any
 
 import pytest
 from support.waiting import wait_until
@@ -71,7 +74,7 @@ def threads(work: Work) -> Iterator[Threads[str]]:
     stop(threads)
 
 
-def stop(threads: Threads[str]) -> None:
+def stop(threads: Threads[Any]) -> None:
     started = [thread for thread in threading.enumerate() if thread.name.startswith("request-")]
     threads.shutdown()
     for thread in started:
@@ -183,6 +186,33 @@ def test_a_job_for_which_no_thread_can_be_started_waits_until_one_can(
     threads.look()
     assert work.began(1) == {"one"}
     work.end("one")
+    stop(threads)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("most", [1, 2, 3, 16])
+def test_whatever_jobs_do_each_is_done_once_and_all_turns_are_free_in_the_end(most: int) -> None:
+    chance = random.Random(most)
+    jobs = [(number, chance.choice(("computes", "waits", "waits often", "raises"))) for number in range(2_000)]
+    done: SimpleQueue[int] = SimpleQueue()
+
+    def work(job: tuple[int, str]) -> None:
+        number, what = job
+        for _ in range({"computes": 0, "waits": 1, "waits often": 5, "raises": 1}[what]):
+            with away:
+                os.sched_yield()
+        done.put(number)
+        if what == "raises":
+            raise RuntimeError(what)
+
+    threads = Threads(most, work)
+    for job in jobs:
+        threads.submit(job)
+        threads.look()
+    assert sorted(done.get(timeout=20) for _ in jobs) == list(range(len(jobs)))
+    wait_until(lambda: threads._computing == 0, "free turns")
+    assert (len(threads._queue), threads._started - len(threads._idle)) == (0, 0)
+    assert done.empty()
     stop(threads)
 
 
