@@ -1,8 +1,8 @@
 """
 A folder for what the processes of one server share, in memory where there is such a place; it goes with them.
 
-A server that is killed cannot take its folder away. So each holds a lock in it, which its workers inherit and the system
-lets go of when the last of them is gone: the next server takes folders away that nobody holds.
+A server that is killed cannot take its folder away. So each holds a lock in it, which its workers inherit and the
+system lets go of when the last of them is gone: the next server takes folders away that nobody holds.
 """
 
 from __future__ import annotations
