@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
+from .. import schema
 from ..client import examples, wire
 from ..client.script import script
+from ..jsontext import Fragment
 from . import argument, target
 from . import options as shared
 from .call import find_tool
@@ -51,9 +55,18 @@ def run(options: argparse.Namespace) -> int:
     where = target.find(options)
     listed = _listed(where, options.tool) if arguments is None or where.version == wire.PER_REQUEST else None
     if arguments is None:
-        arguments = examples.arguments(listed.input_schema if listed else None)
+        arguments = _made_up(listed.input_schema if listed else {})
     print(script(where.url, where.call_tool(options.tool, arguments, listed), where.ca_bundle))
     return 0
+
+
+def _made_up(input_schema: Mapping[str, Any]) -> Fragment:
+    """Return examples of the required arguments, tried against the schema where this command can compile it."""
+    try:
+        fits = schema.compile(bytes(examples.written(input_schema))).fits
+    except schema.BadSchema:
+        return examples.arguments(input_schema, lambda _: True)
+    return examples.arguments(input_schema, fits)
 
 
 def _listed(where: Target, tool: str) -> Tool | None:

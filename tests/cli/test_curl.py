@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cli.harness import Cli, Running
 from support.ports import free_port
 from support.processes import HOSTILE_ENVIRONMENT
 
+from mcp_gateway.cli.listing import Tool
 from mcp_gateway.client.script import script as script_of
 from mcp_gateway.client.wire import Message
 
@@ -64,6 +66,14 @@ def test_without_json_the_script_holds_examples_of_the_required_arguments_and_ru
     assert run(script.out)["result"]["isError"] is False
     (received,) = gateway.service.calls("search")
     assert json.loads(received.body) == {"query": "근로계약서 '1부'"}
+
+
+def test_the_arguments_are_made_for_schemas_that_only_another_gateway_takes_too(
+    gateway: Running, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = Tool("search", "", {"required": ["n"], "properties": {"n": {"const": Decimal("1.10"), "type": "decimal"}}})
+    monkeypatch.setattr("mcp_gateway.cli.curl.find_tool", lambda *_: listed)
+    assert '"arguments":{"n":1.10}' in cli("curl", "core", "search").out
 
 
 @needs_curl

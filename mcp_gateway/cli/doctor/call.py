@@ -91,7 +91,9 @@ class Call:
         """Yield the steps from the schema on; what stands behind one that fails means nothing."""
         schema = jsontext.parse(bytes(self._tool.shown["inputSchema"]), unique=False)
         made_up = self._asked.arguments is None
-        arguments = examples.arguments(schema) if self._asked.arguments is None else self._asked.arguments
+        arguments = self._asked.arguments
+        if arguments is None:
+            arguments = examples.arguments(schema, self._tool.input_schema.fits)
         message = wire.call_tool(self._asked.version, self._tool.name, arguments, schema)
         headers = _Headers({**message.headers, **_new_identifiers(), **self._asked.headers})
         (witness,) = self._witnesses

@@ -72,7 +72,7 @@ def tool_document(route: model.Route, tool: Tool, warnings: Iterable[str], *, ma
         "mirrored": [{"header": f"Mcp-Param-{each.name}", "path": each.path} for each in tool.mirrored],
         "warnings": list(warnings),
         "mayCall": may_call,
-        "example": examples.arguments(input_schema(tool)),
+        "example": examples.arguments(input_schema(tool), tool.input_schema.fits),
         **tool.shown,
     }
 
