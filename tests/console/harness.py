@@ -70,6 +70,65 @@ EVERYTHING = {
     },
 }
 
+OPEN = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer", "title": "번호", "minimum": 1},
+        "name": {"type": "string", "title": "Name", "minLength": 1},
+        "labels": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
+        "mixed": {
+            "type": "object",
+            "properties": {"x": {"type": "string"}},
+            "patternProperties": {"^x-": {"type": "boolean"}},
+            "additionalProperties": {"enum": [1, "1"]},
+        },
+        "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
+        "rest": {"type": "array", "prefixItems": [{"type": "string"}], "items": {"$ref": "#/$defs/point"}},
+        "one": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},
+        "some": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "size": {"oneOf": [{"const": "s", "title": "작게"}, {"const": "l", "title": "크게"}]},
+        "shape": {"oneOf": [{"$ref": "#/$defs/point"}, {"type": "string"}]},
+        "": {"type": "string"},
+    },
+    "minProperties": 1,
+    "anyOf": [{"required": ["id"]}, {"required": ["name"]}],
+    "$defs": {"point": {"type": "object", "properties": {"x": {"type": "number"}, "y": {"type": "number"}}}},
+}
+"""What a form has no field for, or no plain one."""
+
+UNION = {
+    "type": "object",
+    "properties": {"dry": {"type": "boolean"}},
+    "required": ["dry"],
+    "oneOf": [{"$ref": "#/$defs/none"}, {"$ref": "#/$defs/some"}],
+    "$defs": {
+        "none": {"not": {"type": "object"}},
+        "some": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+    },
+}
+
+ENDLESS = {
+    "type": "object",
+    "properties": {f"m{number}": {"$ref": "#"} for number in range(8)} | {"last": {"type": "integer"}},
+}
+
+NINE = range(9)
+WIDE = {
+    "type": "object",
+    "properties": {"first": {"$ref": "#/$defs/d0"}},
+    "$defs": {
+        "d9": {"type": "integer"},
+        **{
+            f"d{level}": {
+                "type": "object",
+                "properties": {f"m{number}": {"$ref": f"#/$defs/d{level + 1}"} for number in NINE},
+            }
+            for level in NINE
+        },
+    },
+}
+"""A small schema that stands for millions of members."""
+
 MIRRORED = {
     "type": "object",
     "properties": {
@@ -213,6 +272,10 @@ def furnish(service: ToolService) -> None:
         service.add(
             f"many.{number:02}", tell("done"), title=f"One of many {number}", description="Looks like the others."
         )
+    service.add("open", echo, OPEN)
+    service.add("union", echo, UNION)
+    service.add("endless", echo, ENDLESS)
+    service.add("wide", echo, WIDE)
 
 
 @dataclass
@@ -295,6 +358,14 @@ class Console:
     def field(self, path: str) -> Locator:
         """The field of one argument."""
         return self.page.locator(f'[data-place="{path}"]')
+
+    def hints(self, path: str) -> Sequence[str]:
+        """What the field of one argument says of its schema."""
+        return texts(self.field(path).locator("> .about > .hints > span"))
+
+    def note(self, path: str) -> str:
+        """Why the field of one argument is shown as JSON."""
+        return self.field(path).locator("> .note").inner_text()
 
     def fill(self, path: str, text: str) -> None:
         """Write into the field of one argument."""

@@ -161,7 +161,7 @@ def test_json_that_the_form_cannot_show_stays_json(console: Console) -> None:
     assert console.field("").locator("textarea.code").first.input_value() == '{"query":"x","stranger":1}'
     assert texts(console.state.locator("li")) == ["'stranger' is not allowed"]
     console.page.get_by_role("button", name="Write all arguments as JSON").click()
-    assert "The form cannot show this; it stays JSON." in console.field("").inner_text()
+    assert console.note("") == 'The form has no field for "stranger", so it stays JSON.'
 
 
 def test_json_that_a_strict_reader_refuses_is_told(console: Console) -> None:
@@ -211,3 +211,113 @@ def test_a_link_carries_tool_revision_and_arguments_and_no_server_sees_them(
         each.url for each in console.seen.requests if "query=" in each.url or "%ED" in each.url.partition("#")[0]
     ]
     assert "태그" not in served.said()
+
+
+def test_what_a_form_has_no_field_for_is_written_as_json_and_said(console: Console) -> None:
+    console.tool("open")
+    assert console.hints("") == ["at least 1 member", "at least one of: id or name"]
+    assert console.hints("labels") == ["object", "each member: string, at least 1 character"]
+    assert console.hints("mixed") == [
+        "object",
+        "members like ^x-: boolean",
+        'other members: one of 1, "1"',
+        "the JSON button takes those",
+    ]
+    assert console.hints("pair") == ["array", "item 1: string", "item 2: integer", "no further items"]
+    assert console.hints("rest") == ["array", "item 1: string", "further items: object, with x, y"]
+    assert console.hints("shape") == [
+        "exactly one of 2 schemas",
+        "exactly one of: (1) object, with x, y (2) string",
+    ]
+    assert console.hints("one") == ["array of string", "exactly 1 item"]
+    assert console.hints("some") == ["array of string", "at least 1 item"]
+    console.fill("id", "7")
+    console.fill("labels", '{"색": "빨강"}')
+    console.fill("pair", '["a", 1]')
+    console.field("mixed").get_by_role("button", name="Write mixed as JSON").click()
+    console.fill("mixed", '{"x": "a", "x-1": true, "y": 1}')
+    console.wait_for_state("The arguments fit")
+    assert console.arguments() == {
+        "id": 7,
+        "labels": {"색": "빨강"},
+        "mixed": {"x": "a", "x-1": True, "y": 1},
+        "pair": ["a", 1],
+    }
+
+
+def test_titles_are_shown_where_they_say_more_than_the_name(console: Console) -> None:
+    console.tool("open")
+    assert texts(console.page.locator(".called")) == ["번호"]
+    assert texts(console.field("size").locator("option")) == ["(left out)", "s · 작게", "l · 크게"]
+    assert '""' in texts(console.page.locator("label.name")), "a member without a name has a label too"
+
+
+def test_an_example_takes_the_first_way_that_the_schema_leaves_open(console: Console) -> None:
+    page = console.tool("open")
+    page.get_by_role("button", name="Fill in an example").click()
+    console.wait_for_arguments({"id": 1})
+    page = console.tool("union")
+    page.get_by_role("button", name="Fill in an example").click()
+    console.wait_for_arguments({"dry": True, "n": 1})
+    console.wait_for_state("The arguments fit")
+
+
+UNSHOWN = [
+    ("limit", '"5"', "The field takes a number, and this is text"),
+    ("maybe", "null", "The field takes text, and this is null"),
+    ("maybe", '""', "The form would leave out an empty text"),
+    ("maybe", '"a\\rb"', "The field would change a character of this text"),
+    ("deep", '"true"', "The field takes true or false, and this is text"),
+    ("order", '"3"', "The field takes one of the values that it offers, and this is none of them"),
+    ("tags", '{"a": 1}', "The field takes a list, and this is an object"),
+    ("tags", "[]", "The form would leave out a list that is empty"),
+    ("기간", "[ 1.0 ]", "The field takes an object, and this is a list"),
+    ("기간", '{"from": "a", "from": "b"}', "An object in this has two members of one name"),
+    ("기간", '{"from": "a", "until": "b"}', 'The form has no field for "until"'),
+    ("기간", "false", "The field takes an object, and this is true or false"),
+    ("people", "[1,", "This is no JSON yet"),
+]
+"""A field, what is written in it as JSON, and how the sentence begins that says why it stays JSON."""
+
+
+def test_json_that_a_field_cannot_show_stays_as_it_is_written_and_says_why(console: Console) -> None:
+    console.tool("everything", {"query": "x"})
+    for place, written, why in UNSHOWN:
+        way = console.field(place).get_by_role("button", name=f"Write {place} as JSON")
+        way.click()
+        console.fill(place, written)
+        way.click()
+        said = console.note(place)
+        assert said.startswith(why)
+        assert said.endswith("so it stays JSON.")
+        console.settle()
+        assert console.note(place) == said, "what the gateway says does not wipe it away"
+        assert console.field(place).locator("textarea.code").first.input_value() == written
+        console.fill(place, "")
+        assert console.field(place).locator("> .note").is_hidden()
+        way.click()
+    console.wait_for_arguments({"query": "x"})
+
+
+def test_what_one_field_cannot_show_of_the_whole_stays_json_there(console: Console) -> None:
+    console.tool("everything", '{"query":"x","limit":"many","people":[{"name":1.10}]}')
+    assert console.note("limit") == "The field takes a number, and this is text, so it stays JSON."
+    assert console.field("people[0].name").locator("textarea.code").input_value() == "1.10"
+    console.fill("limit", "2")
+    console.field("limit").get_by_role("button", name="Write limit as JSON").click()
+    assert console.field("limit").locator("input").input_value() == "2"
+
+
+def test_a_schema_that_holds_itself_makes_a_form_that_ends_as_json(console: Console) -> None:
+    console.tool("endless")
+    kinds = [console.field(place).get_attribute("class") for place in ("m7", "m7.m7", "last")]
+    assert kinds == ["field object", "field raw", "field number"]
+    console.fill("m7.m7", '{"last":3}')
+    console.wait_for_arguments({"m7": {"m7": {"last": 3}}})
+
+
+def test_references_that_multiply_do_not_fill_the_page(console: Console) -> None:
+    console.tool("wide")
+    assert 400 < console.page.locator("[data-place]").count() < 1000
+    console.page.get_by_text("inputSchema", exact=True).click()
+    assert "… and more" in console.page.locator(".schema").first.inner_text()

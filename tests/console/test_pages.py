@@ -14,7 +14,7 @@ def test_the_first_page_lists_every_route_with_its_state(console: Console) -> No
     assert texts(card.locator("h2")) == ["core"]
     assert "/mcp/core" in card.inner_text()
     assert "Ready" in card.inner_text()
-    assert "34 tools" in card.inner_text()
+    assert "38 tools" in card.inner_text()
     card.get_by_role("link", name="core").click()
     page.get_by_role("heading", name="Tools", exact=True).wait_for()
 
@@ -30,7 +30,7 @@ def test_a_route_shows_its_snapshot_and_the_state_of_each_tool_service(console: 
     services = page.locator(".services").inner_text()
     assert "core-tools" in services
     assert "Loaded" in services
-    assert "34 of its tools are served" in services
+    assert "38 of its tools are served" in services
 
 
 def test_a_route_names_the_tools_that_are_left_out_with_place_and_reason(console: Console) -> None:
@@ -51,7 +51,7 @@ def test_a_long_list_is_narrowed_by_words_of_name_title_and_description(console:
     tools = page.locator(".tools > li:visible")
     search.fill("many 1")
     assert len(texts(tools)) == 11
-    assert page.locator(".search [role=status]").inner_text() == "11 of 34 tools"
+    assert page.locator(".search [role=status]").inner_text() == "11 of 38 tools"
     search.fill("모든 입력")
     assert texts(tools.locator(".tool-link code")) == ["everything"]
     search.fill("there is no such thing")

@@ -44,10 +44,10 @@ export function numberControl(_shape, { changed }) {
 
 export const booleanControl = (_shape, context) => choiceControl({ options: ["true", "false"] }, context);
 
-export function choiceControl({ options }, { changed }) {
+export function choiceControl({ options, titles = [] }, { changed }) {
   const input = el("select", { change: changed }, el("option", { value: LEFT_OUT }, "(left out)"));
   const label = options.every((option) => option.startsWith('"')) ? plain : (option) => option; // "1" beside 1 needs its quotes
-  options.forEach((option, index) => input.append(el("option", { value: String(index) }, label(option))));
+  options.forEach((option, index) => input.append(el("option", { value: String(index) }, called(label(option), titles[index]))));
   return {
     node: input,
     input,
@@ -62,6 +62,7 @@ export function choiceControl({ options }, { changed }) {
   };
 }
 
+const called = (label, title) => (typeof title === "string" ? `${label} · ${title}` : label);
 const plain = (text) => (text.startsWith('"') && text !== '""' ? JSON.parse(text) : text);
 
 /** A field for any JSON, kept as it is written. */

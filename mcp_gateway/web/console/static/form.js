@@ -1,13 +1,24 @@
 // The form of a tool's arguments, made from its inputSchema.
 
 import { el } from "./dom.js";
-import { frame } from "./frame.js";
+import { frame, MOST_FIELDS } from "./frame.js";
 import { nearest } from "./path.js";
 
 /** Make the form; *changed* is called after every change. */
 export function form(schema, changed) {
   const frames = new Map();
-  const root = frame(schema, { root: schema, frames, path: "", name: "Arguments", required: true, item: false, depth: 0, changed });
+  const root = frame(schema, {
+    root: schema,
+    frames,
+    path: "",
+    name: "Arguments",
+    required: true,
+    item: false,
+    depth: 0,
+    above: ["#"],
+    room: { left: MOST_FIELDS },
+    changed,
+  });
   const shown = () => new Map([...frames].filter(([, each]) => each.node.isConnected));
 
   return {

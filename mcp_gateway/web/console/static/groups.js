@@ -1,7 +1,7 @@
 // The controls of objects and lists: fields within a field.
 
 import { button, el } from "./dom.js";
-import { frame } from "./frame.js";
+import { frame, MOST_FIELDS } from "./frame.js";
 import { isList, isObject, own } from "./json.js";
 import { step } from "./path.js";
 
@@ -60,6 +60,9 @@ export function listControl({ schema }, context) {
       required: true,
       item: true,
       depth: context.depth + 1,
+      // Items are made one by one, as somebody asks for them.
+      above: [],
+      room: { left: MOST_FIELDS },
       remove,
     });
     const row = el("li", {}, made.node);

@@ -27,6 +27,9 @@ export function isJson(text) {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
+/** Return whether *value*, which was read from *text*, holds all of it: of two members of one name only the last is kept. */
+export const isWhole = (text, value) => text.match(TOKEN).length === write(value).match(TOKEN).length;
+
 /** Return valid JSON with a line for each member; digits and the order of members stay, escaped letters are shown. */
 export function pretty(text) {
   const tokens = text.match(TOKEN) ?? [];

@@ -2,25 +2,34 @@
 
 import { isList, isObject, own, write } from "./json.js";
 
-/** As deep as forms nest; schemas may refer to themselves. */
+/** As deep as forms nest. */
 const DEEPEST = 6;
 
-const SCALARS = ["string", "integer", "number", "boolean"];
+/** As often as a form follows one reference on the way to a field: a schema may refer to itself. */
+const TURNS = 2;
 
 /** Words about a value that say nothing of its shape. */
 const ABOUT = ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "x-mcp-header"];
 
 /**
- * Return {kind, schema, options}: kind is text, number, boolean, choice, object, list or raw; schema is what is left of
- * the references; options are the values of a choice, as JSON text.
+ * Return {kind, schema, options, titles, above}: kind is text, number, boolean, choice, object, list or raw; schema is
+ * what is left of the references; options are the values of a choice, as JSON text, and titles what they are called;
+ * above are the references that lead here, those of *led* first.
  */
-export function shape(given, root, depth = 0) {
-  const schema = resolved(given, root);
-  if (!isObject(schema) || depth > DEEPEST) return { kind: "raw", schema: isObject(schema) ? schema : {} };
-  const options = choices(schema);
-  if (options) return { kind: "choice", schema, options };
+export function shape(given, root, depth = 0, led = []) {
+  const above = [...led];
+  const schema = resolved(given, root, (reference) => above.push(reference));
+  const again = above.some((each) => above.filter((other) => other === each).length > TURNS);
+  return { ...shown(schema, root, again || depth > DEEPEST), above };
+}
+
+function shown(schema, root, tooDeep) {
+  if (!isObject(schema)) return { kind: "raw", schema: typeof schema === "boolean" ? schema : {} };
+  if (tooDeep) return { kind: "raw", schema };
+  const offered = choices(schema);
+  if (offered) return { kind: "choice", schema, ...offered };
   const type = typeOf(schema);
-  if (type === "object" && isPlainObject(schema)) return { kind: "object", schema };
+  if (type === "object" && isPlainObject(schema, root)) return { kind: "object", schema };
   if (type === "array" && isPlainList(schema)) return { kind: "list", schema };
   if (type === "string") return { kind: "text", schema };
   if (type === "integer" || type === "number") return { kind: "number", schema };
@@ -28,18 +37,23 @@ export function shape(given, root, depth = 0) {
   return { kind: "raw", schema };
 }
 
-/** Follow references within *root*, and look through what only wraps one schema: allOf with one member, "or null". */
-export function resolved(given, root, followed = new Set()) {
+/**
+ * Follow references within *root*, and look through what only wraps one schema: allOf with one member, "or null".
+ *
+ * *met* is told each reference.
+ */
+export function resolved(given, root, met = () => {}, followed = new Set()) {
   if (!isObject(given)) return given;
   const reference = own(given, "$ref");
   if (typeof reference === "string") {
     const target = pointed(root, reference);
     if (followed.has(reference) || !isObject(target)) return { ...about(given) };
-    return over(resolved(target, root, new Set([...followed, reference])), given, ["$ref", "$defs", "definitions"]);
+    met(reference);
+    return over(resolved(target, root, met, new Set([...followed, reference])), given, ["$ref", "$defs", "definitions"]);
   }
   const only = wrapped(given);
   if (!only) return given;
-  return over(resolved(only.inner, root, followed), given, [only.keyword]);
+  return over(resolved(only.inner, root, met, followed), given, [only.keyword]);
 }
 
 /** Return the schema that *given* does nothing but wrap. */
@@ -61,30 +75,29 @@ const over = (inner, outer, without) => {
 const about = (schema) => Object.fromEntries(Object.entries(schema).filter(([name]) => ABOUT.includes(name)));
 
 /** Return what a reference within the document points at. */
-export function pointed(root, reference) {
+function pointed(root, reference) {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;
-  const steps = reference.slice(2).split("/").map((each) => unescaped(each));
+  const steps = decoded(reference.slice(2)).split("/").map((each) => each.replaceAll("~1", "/").replaceAll("~0", "~"));
   return steps.reduce((part, name) => (isList(part) ? part[Number(name)] : own(part, name)), root);
 }
 
-function unescaped(text) {
-  const plain = text.replaceAll("~1", "/").replaceAll("~0", "~");
+function decoded(text) {
   try {
-    return decodeURIComponent(plain);
+    return decodeURIComponent(text);
   } catch {
-    return plain;
+    return text;
   }
 }
 
-/** Return the values that may be chosen from, as JSON text; undefined: there is no such list. */
+/** Return the values that may be chosen from, with what they are called; undefined: there is no such list. */
 function choices(schema) {
   const listed = own(schema, "enum");
-  if (isList(listed) && listed.length > 0) return listed.map(write);
-  if (Object.hasOwn(schema, "const")) return [write(schema.const)];
+  if (isList(listed) && listed.length > 0) return { options: listed.map(write), titles: [] };
+  if (Object.hasOwn(schema, "const")) return { options: [write(schema.const)], titles: [] };
   const members = own(schema, "oneOf") ?? own(schema, "anyOf");
   const constants = isList(members) && members.length > 0 && members.every((each) => isObject(each) && Object.hasOwn(each, "const"));
-  return constants ? members.map((each) => write(each.const)) : undefined;
+  return constants ? { options: members.map((each) => write(each.const)), titles: members.map((each) => own(each, "title")) } : undefined;
 }
 
 /** Return the one type that the schema asks for, "or null" left aside. */
@@ -97,15 +110,15 @@ function typeOf(schema) {
   return isObject(own(schema, "items")) ? "array" : undefined;
 }
 
-const isPlainObject = (schema) =>
+const isPlainObject = (schema, root) =>
   isObject(own(schema, "properties")) &&
   Object.keys(schema.properties).length > 0 &&
-  !["patternProperties", "oneOf", "anyOf", "allOf", "if"].some((name) => Object.hasOwn(schema, name) && decides(schema, name));
+  !["oneOf", "anyOf", "allOf", "if"].some((name) => decides(own(schema, name), root));
 
 // Alternatives that only say which members go together leave the members as they are.
-const decides = (schema, name) =>
-  name === "patternProperties" || [own(schema, name)].flat().some((each) => isObject(own(each, "properties")));
+const decides = (branches, root) => [branches].flat().some((each) => isObject(own(resolved(each, root), "properties")));
 
-const isPlainList = (schema) => isObject(own(schema, "items")) && !Object.hasOwn(schema, "prefixItems");
+const isPlainList = (schema) => isObject(own(schema, "items")) && !tuple(schema);
 
-export const isScalar = (type) => SCALARS.includes(type);
+/** Return the schemas of a list's first items, which draft-07 writes as items; undefined: there are none. */
+export const tuple = (schema) => [own(schema, "prefixItems"), own(schema, "items")].find(isList);
