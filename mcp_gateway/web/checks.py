@@ -52,7 +52,7 @@ def check_host(policy: Policy, host: str | None) -> None:
         return
     found = _HOST.fullmatch((host or "").strip().lower())
     if found is None or found["name"].removesuffix(".") not in policy.hosts:
-        raise HttpFault(403, "host_not_allowed", "this Host is not served here")
+        raise HttpFault(403, "host_not_allowed", "this Host is not served here (server.allowed_hosts)")
 
 
 def allows_origin(policy: Policy, origin: str) -> bool:
@@ -70,7 +70,7 @@ def check_origin(policy: Policy, origin: str | None) -> None:
         HttpFault: 403.
     """
     if origin is not None and not allows_origin(policy, origin):
-        raise HttpFault(403, "origin_not_allowed", "this Origin may not call")
+        raise HttpFault(403, "origin_not_allowed", "this Origin may not call (server.allowed_origins)")
 
 
 def check_media_type(

@@ -166,6 +166,21 @@ def test_no_other_origin_may_call(road: Road, origin: str) -> None:
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
+@pytest.mark.parametrize(
+    ("header", "word", "setting"),
+    [
+        ("Host", "host_not_allowed", "server.allowed_hosts"),
+        ("Origin", "origin_not_allowed", "server.allowed_origins"),
+    ],
+)
+def test_a_refusal_names_the_setting_that_its_operator_looks_for(
+    road: Road, header: str, word: str, setting: str
+) -> None:
+    response = road.request(body=PING, headers=JSON | {header: "https://evil.example"})
+
+    assert setting in refusal(response, 403, word)["message"]
+
+
 def test_origins_that_are_named_may_call() -> None:
     road = Road(profile="production", server=Server(allowed_origins=("https://Builder.example",)))
 
