@@ -79,11 +79,11 @@ def _is_date(text: str) -> bool:
 
 _LIMITS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "enum": ("must be one of {}", lambda value, allowed: value in allowed),
-    "minLength": ("must have at least {} character(s)", lambda value, limit: len(value) >= limit),
+    "minLength": ("must have at least {} characters", lambda value, limit: len(value) >= limit),
     "maxLength": ("must have at most {} characters", lambda value, limit: len(value) <= limit),
     "minimum": ("must be at least {}", lambda value, limit: value >= limit),
     "maximum": ("must be at most {}", lambda value, limit: value <= limit),
-    "minItems": ("must have at least {} item(s)", lambda value, limit: len(value) >= limit),
+    "minItems": ("must have at least {} items", lambda value, limit: len(value) >= limit),
     "maxItems": ("must have at most {} items", lambda value, limit: len(value) <= limit),
     "format": ("must be a {} such as 2026-01-31", lambda value, _: _is_date(value)),
 }
@@ -112,12 +112,17 @@ def faults(schema: Schema, value: Any, path: str = "") -> Iterator[str]:
         return
     for keyword, (words, holds) in _LIMITS.items():
         if keyword in schema and not holds(value, schema[keyword]):
-            yield f"'{path}' {words.format(schema[keyword])}"
+            yield f"'{path}' {_counted(words.format(schema[keyword]), schema[keyword])}"
     if isinstance(value, dict):
         yield from _member_faults(schema, value, f"{path}." if path else "")
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from faults(schema["items"], item, f"{path}[{index}]")
+
+
+def _counted(words: str, limit: Any) -> str:
+    """Return *words* about many, or about one where *limit* is 1."""
+    return words.removesuffix("s") if limit == 1 else words
 
 
 def _member_faults(schema: Schema, value: dict[str, Any], prefix: str) -> Iterator[str]:

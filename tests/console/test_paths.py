@@ -107,6 +107,14 @@ def test_what_is_read_takes_get_only(road: Road, path: str, method: str) -> None
     assert response.headers["Allow"] == "GET, HEAD"
 
 
+@pytest.mark.parametrize("path", [*FILES, *DOCUMENTS])
+def test_head_is_answered_like_get_without_the_body(road: Road, path: str) -> None:
+    got, headed = road.request("GET", path), road.request("HEAD", path)
+    assert (headed.status_code, headed.data) == (200, b"")
+    for name in ("Content-Type", "Cache-Control"):
+        assert headed.headers[name] == got.headers[name]
+
+
 def test_the_check_takes_post_only(road: Road) -> None:
     response = road.request("GET", CHECK)
     refusal(response, 405, "method_not_allowed")
