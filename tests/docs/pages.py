@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from support import leash
 from support.ports import free_port
 from support.processes import ROOT
 from support.waiting import wait_until
@@ -282,6 +283,7 @@ class Reader:
                 stderr=subprocess.STDOUT,
                 process_group=0,
             )
+        self.ends.enter_context(leash.held(process.pid))
         self.ends.callback(_end, process)
         self.started = process, log
 

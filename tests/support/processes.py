@@ -7,7 +7,7 @@ Servers as processes of their own: a real gunicorn with the project's own settin
         call(running.route(), "echo", {})
 
 Each process is the head of a process group of its own. It is ended by its id, and leaving the ``with`` block fails when
-anything of its group is left, or when the gateway logged a traceback.
+anything of its group is left, or when the gateway logged a traceback. It ends with the test, too, when that is killed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import leash
 from .ports import free_port
 from .rpc import Answer, request
 from .toolservice import ToolService
@@ -97,10 +98,11 @@ def running(
             command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
         )
     here = Running(process, log)
-    try:
-        yield here
-    finally:
-        late = not _end(here)
+    with leash.held(here.pid):
+        try:
+            yield here
+        finally:
+            late = not _end(here)
     assert not late, f"{command[:4]} had to be killed; it said:\n{here.said()[-4000:]}"
     try:
         wait_until(lambda: not here.group_is_left(), "end of the whole process group", GROUP_S)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.ports import FIRST, LAST, free_port
-from support.processes import process_table, running
+from support.processes import ROOT, process_table, running
 from support.rpc import request
 from support.toolservice import Received, Reply, ToolService
 from support.waiting import wait_until
@@ -86,3 +88,37 @@ def test_waiting_says_what_did_not_come() -> None:
 
 def test_ports_are_outside_the_range_of_outgoing_connections() -> None:
     assert FIRST <= free_port() <= LAST
+
+
+STARTS = """
+import sys, time
+from pathlib import Path
+from support.processes import running
+
+with running(["/bin/sh", "-c", "trap '' TERM; sleep 60 & echo ready; wait"], Path(sys.argv[1])) as here:
+    print(here.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_a_test_has_started_ends_with_it_even_when_it_is_killed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS, str(log)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+        cwd=ROOT,
+    ) as test:
+        assert test.stdout
+        group = int(test.stdout.readline())
+        wait_until(lambda: "ready" in log.read_text(), "word of the process that it has started")
+        test.kill()
+    wait_until(lambda: not is_left(group), "end of the group of a test that was killed")
+
+
+def is_left(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
