@@ -38,6 +38,9 @@ class Farewell:
     """
     What SIGTERM means to the master: the first one a farewell, a second one that there is no time for it.
 
+    SIGINT and SIGQUIT mean what they mean to gunicorn. But a worker that gunicorn has just forked still hears with the
+    master's ears, and would forget them; the master would wait for it as long as for a call.
+
     Args:
 
         server: The master.
@@ -51,15 +54,19 @@ class Farewell:
         self._told = False
 
     def heed(self) -> None:
-        """Hear SIGTERM before gunicorn does."""
-        signal.signal(signal.SIGTERM, self._hear)
+        """Hear the signals that end a server before gunicorn does."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, self._hear)
         # gunicorn hears nothing while it waits for workers that it has replaced, which may take as long as their calls;
         # but it calls this ten times a second.
         self._server.reap_workers = self._reap
 
-    def _hear(self, _number: int, frame: FrameType | None) -> None:
+    def _hear(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._server.pid:
             os._exit(0)  # forked a moment ago: a worker that has not taken its own signals yet, nor anything else
+        if number != signal.SIGTERM:
+            self._server.signal(number, frame)
+            return
         # Another master may go on with these sockets, or the system keeps them for the next start: then nothing ends.
         if not (self._server.reexec_pid or self._server.master_pid or self._server.systemd):
             self._leaving.say()

@@ -19,6 +19,8 @@ from gunicorn.glogging import Logger
 from mcp_gateway.serving.leaving import Farewell, Leaving
 from mcp_gateway.serving.worker import Worker
 
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+
 
 class Master(SimpleNamespace):
     """As much of gunicorn's master as hears signals."""
@@ -32,7 +34,7 @@ class Master(SimpleNamespace):
 @pytest.fixture
 def master() -> Iterator[Any]:
     """A master in this process, whose SIGTERM is its own again afterwards."""
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in ENDING}
     heard: list[int] = []
     yield Master(
         pid=os.getpid(),
@@ -43,12 +45,13 @@ def master() -> Iterator[Any]:
         heard=heard,
         signal=lambda n, _: heard.append(n),
     )
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-def tell(pid: int) -> None:
+def tell(pid: int, number: signal.Signals = signal.SIGTERM) -> None:
     assert threading.current_thread() is threading.main_thread()
-    os.kill(pid, signal.SIGTERM)
+    os.kill(pid, number)
 
 
 def test_what_the_master_is_told_every_process_that_was_forked_from_it_sees(master: Any) -> None:
@@ -83,12 +86,23 @@ def test_a_master_whose_sockets_another_goes_on_with_ends_nothing_but_itself(
     assert master.heard == [signal.SIGTERM]
 
 
-def test_a_worker_that_is_told_before_it_has_signals_of_its_own_ends_at_once(master: Any) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_what_means_at_once_is_left_to_gunicorn(master: Any, number: signal.Signals) -> None:
+    leaving = Leaving()
+    Farewell(master, leaving).heed()
+    tell(os.getpid(), number)
+    assert (master.heard, leaving.said) == ([number], False)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_worker_that_is_told_before_it_has_signals_of_its_own_ends_at_once(
+    master: Any, number: signal.Signals
+) -> None:
     leaving = Leaving()
     Farewell(master, leaving).heed()
     child = os.fork()
     if child == 0:
-        tell(os.getpid())
+        tell(os.getpid(), number)
         os._exit(9)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert not leaving.said
