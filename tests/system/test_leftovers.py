@@ -22,10 +22,10 @@ def test_the_next_server_takes_it_away_and_touches_no_folder_that_is_in_use(tmp_
     with ToolService() as service, gateway(tmp_path, configuration(service)) as lives:
         with gateway(tmp_path, configuration(service)) as killed:
             left = scratch_of(killed)
+            assert left.is_dir()
             killed.signal(signal.SIGKILL)
             killed.exit_code()
             wait_until(lambda: not killed.group_is_left(), "end of the workers", 60)
-        assert left.is_dir()
-        with gateway(tmp_path, configuration(service)):
+        with gateway(tmp_path, configuration(service)):  # or one of another test, a moment earlier
             wait_until(lambda: not left.exists(), "sweep")
             assert scratch_of(lives).is_dir()
