@@ -47,7 +47,11 @@ class Scratch:
             OSError: There is no place for it.
         """
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_place()))
-        return cls(folder, _hold(folder))
+        try:
+            return cls(folder, _hold(folder))
+        except OSError:
+            folder.rmdir()  # no room for a file either: without a lock nobody would ever take it away
+            raise
 
     def remove(self) -> None:
         """Take it away."""

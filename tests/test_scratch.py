@@ -52,6 +52,17 @@ def test_it_lies_in_the_temporary_folder_where_there_is_no_memory(
     made.remove()
 
 
+def test_nothing_is_left_where_there_is_no_room_for_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(OSError, match="No space left"):
+        Scratch.make()
+    monkeypatch.undo()
+    assert list(place.iterdir()) == []
+
+
 def test_it_goes_with_its_server(place: Path) -> None:
     made = Scratch.make()
     (made.folder / "manifest").write_bytes(b"{}")

@@ -193,6 +193,7 @@ class Worker(ThreadWorker):
                 pass
             listener.close()  # or clients would be connected to somebody who never answers
         self.alive = False
+        balance.leave(self.age)  # or the others would leave new connections to a worker that takes none
 
     def accept(self, listener: socket.socket) -> None:
         """Take new connections, but leave those to a worker with fewer that it takes."""
@@ -295,8 +296,9 @@ class Worker(ThreadWorker):
     def murder_pending(self) -> None:
         """End what has waited for too long; gunicorn's loop calls it at each turn."""
         now = time.monotonic()
-        balance.note(self.age, self.nr_conns)
-        if not self.alive:
+        if self.alive:
+            balance.note(self.age, self.nr_conns)
+        else:
             self._hurry((*self.pending_conns, *self._lingering), now + STOPPING_S)
             self._hurry(self._arriving, now + ARRIVING_S)
         if self.nr_conns >= self.worker_connections and self.pending_conns:

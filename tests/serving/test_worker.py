@@ -17,6 +17,8 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
+from mcp_gateway.serving import worker as module
+from mcp_gateway.serving.balance import Balance
 from mcp_gateway.serving.connection import Connection
 from mcp_gateway.serving.worker import Worker, balance
 
@@ -64,6 +66,20 @@ def test_the_poller_is_woken_for_an_answered_connection_only_when_it_would_not_l
     worker.method_queue.close()
 
 
+def taken_of_three(worker: Worker) -> int:
+    """Return how many of three connections that have come together a worker takes in one turn."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as ends:
+        listener.setblocking(False)
+        for _ in range(3):
+            ends.enter_context(socket.create_connection(listener.getsockname()))
+        worker.accept(listener)
+        taken: int = worker.nr_conns
+        for conn in tuple(worker.pending_conns):
+            worker._forget(conn)
+            worker._end(conn)
+    return taken
+
+
 @pytest.mark.parametrize(
     ("ahead", "taken"), [([False] * 4, 3), ([False, True], 1), ([True, False, True], 2)], ids=["never", "soon", "first"]
 )
@@ -71,15 +87,7 @@ def test_connections_that_come_together_are_taken_together_unless_another_worker
     worker: Worker, monkeypatch: pytest.MonkeyPatch, ahead: list[bool], taken: int
 ) -> None:
     monkeypatch.setattr(balance, "is_ahead", lambda _: ahead.pop(0))
-    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as ends:
-        listener.setblocking(False)
-        for _ in range(3):
-            ends.enter_context(socket.create_connection(listener.getsockname()))
-        worker.accept(listener)
-        assert (worker.nr_conns, len(worker.pending_conns)) == (taken, taken)
-        for conn in tuple(worker.pending_conns):
-            worker._forget(conn)
-            worker._end(conn)
+    assert taken_of_three(worker) == taken
 
 
 def test_no_more_connections_are_taken_together_than_there_may_be(
@@ -87,15 +95,18 @@ def test_no_more_connections_are_taken_together_than_there_may_be(
 ) -> None:
     monkeypatch.setattr(balance, "is_ahead", lambda _: False)
     worker.worker_connections = 2
-    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as ends:
-        listener.setblocking(False)
-        for _ in range(3):
-            ends.enter_context(socket.create_connection(listener.getsockname()))
-        worker.accept(listener)
-        assert worker.nr_conns == 2
-        for conn in tuple(worker.pending_conns):
-            worker._forget(conn)
-            worker._end(conn)
+    assert taken_of_three(worker) == 2
+
+
+def test_nobody_leaves_a_connection_to_a_worker_that_stops(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, another = Balance(), worker.age + 1
+    monkeypatch.setattr(module, "balance", here)
+    here.note(another, 5)
+    worker.murder_pending()
+    assert here.is_ahead(another)
+    worker._stop_listening()
+    worker.murder_pending()
+    assert not here.is_ahead(another)
 
 
 def test_the_poller_looks_again_when_the_threads_want_to_be_looked_at(
