@@ -1,8 +1,9 @@
 """
-How many connections each worker of one master has, for the one that may leave a new one to the others.
+How many connections in use each worker of one master has, for the one that may leave a new one to the others.
 
 A worker that takes a connection is back at the listener at once, so of sixteen that come together one worker may take
-them all, and one processor does the work of two.
+them all, and one processor does the work of two. The same would happen beside a worker with hundreds that rest, if
+those counted: a worker that has just started would be given everything until it has as many.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Balance:
             self._counts[slot] = _FREE
 
     def note(self, worker: int, connections: int) -> None:
-        """Say that the worker of that number now has so many connections."""
+        """Say that the worker of that number now has so many connections in use."""
         self._counts[worker % SLOTS] = connections
 
     def leave(self, worker: int) -> None:
@@ -36,6 +37,6 @@ class Balance:
         self._counts[worker % SLOTS] = _FREE
 
     def is_ahead(self, worker: int) -> bool:
-        """Return whether another worker has fewer connections than the one of that number."""
+        """Return whether another worker has fewer in use than the one of that number."""
         own = self._counts[worker % SLOTS]
         return any(_FREE < count < own for count in self._counts)

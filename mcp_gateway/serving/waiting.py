@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,15 +19,17 @@ class Waiting:
     """
 
     def __init__(self) -> None:
-        self._connections: dict[Connection, None] = {}
+        # Ordered ones, since a dict looks through the places of all that have left before it comes to its first.
+        self._recent: OrderedDict[Connection, None] = OrderedDict()
+        self._resting: OrderedDict[Connection, None] = OrderedDict()  # all of them have waited for longer than those
 
     def append(self, conn: Connection) -> None:
         """Put *conn*, whose deadline is later than that of the others, at the end."""
-        self._connections[conn] = None
+        self._recent[conn] = None
 
     def remove(self, conn: Connection) -> None:
         """Take *conn* out."""
-        del self._connections[conn]
+        del (self._recent if conn in self._recent else self._resting)[conn]
 
     def popleft(self) -> Connection:
         """Take the first one out and return it."""
@@ -33,12 +37,18 @@ class Waiting:
         self.remove(first)
         return first
 
+    def rest(self, deadline: float) -> int:
+        """Let those rest whose own deadline is not after that one; return how many do by now."""
+        while self._recent and next(iter(self._recent)).timeout <= deadline:
+            self._resting.update([self._recent.popitem(last=False)])
+        return len(self._resting)
+
     def __getitem__(self, index: int) -> Connection:
         """Return the first one, the only one that is asked for."""
-        return next(iter(self._connections))
+        return next(iter(self))
 
     def __iter__(self) -> Iterator[Connection]:
-        return iter(self._connections)
+        return chain(self._resting, self._recent)
 
     def __len__(self) -> int:
-        return len(self._connections)
+        return len(self._resting) + len(self._recent)

@@ -66,7 +66,10 @@ the whole server is leaving, nobody new is connected in that time, and who is co
 """
 
 YIELD_S = 0.0005
-"""How long a worker that has more connections than another leaves a new one to it."""
+"""How long a worker that has more connections in use than another leaves a new one to it."""
+
+RESTS_AFTER_S = 5.0
+"""A connection whose client has said nothing for so long rests: it is no reason to leave new ones to others."""
 
 HEARTBEAT_S = 1.0
 """How often the master hears from a worker; gunicorn's own tells it at each turn of its loop, with a system call."""
@@ -195,8 +198,15 @@ class Worker(ThreadWorker):
         self.alive = False
         balance.leave(self.age)  # or the others would leave new connections to a worker that takes none
 
+    def _note_use(self) -> None:
+        """Let the other workers know how many connections are in use here."""
+        deadline = time.monotonic() + self.cfg.keepalive - RESTS_AFTER_S
+        waiting = cast("Iterable[Waiting]", (self.keepalived_conns, self.pending_conns))
+        resting = sum(each.rest(deadline) for each in waiting)
+        balance.note(self.age, self.nr_conns - resting)
+
     def accept(self, listener: socket.socket) -> None:
-        """Take new connections, but leave those to a worker with fewer that it takes."""
+        """Take new connections, but leave those to a worker with fewer in use that it takes."""
         if balance.is_ahead(self.age):
             time.sleep(YIELD_S)
         while self._accept(listener) and self.nr_conns < self.worker_connections and not balance.is_ahead(self.age):
@@ -209,7 +219,7 @@ class Worker(ThreadWorker):
         except (BlockingIOError, ConnectionAbortedError):  # another worker was faster, or the client has left again
             return False
         self.nr_conns += 1
-        balance.note(self.age, self.nr_conns)
+        self._note_use()
         conn = Connection(
             self.cfg, client_socket, client, listener.getsockname(), self.read_s, self.write_s, self._linger
         )
@@ -297,7 +307,7 @@ class Worker(ThreadWorker):
         """End what has waited for too long; gunicorn's loop calls it at each turn."""
         now = time.monotonic()
         if self.alive:
-            balance.note(self.age, self.nr_conns)
+            self._note_use()
         else:
             self._hurry((*self.pending_conns, *self._lingering), now + STOPPING_S)
             self._hurry(self._arriving, now + ARRIVING_S)

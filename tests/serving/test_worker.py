@@ -109,6 +109,28 @@ def test_nobody_leaves_a_connection_to_a_worker_that_stops(worker: Worker, monke
     assert not here.is_ahead(another)
 
 
+@pytest.mark.parametrize("waiting", ["pending_conns", "keepalived_conns"], ids=["silent", "idle"])
+def test_a_connection_that_rests_is_no_reason_to_leave_new_ones_to_others(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, waiting: str
+) -> None:
+    here, another = Balance(), worker.age + 1
+    monkeypatch.setattr(module, "balance", here)
+    here.note(another, 1)
+    ours = [Connection(worker.cfg, socket.socket(), "", "", 10, 60, lambda _: False) for _ in range(2)]
+    worker.cfg.set("keepalive", 75)
+    for conn in ours:
+        worker.nr_conns += 1
+        worker._await(conn, getattr(worker, waiting), worker.cfg.keepalive)
+    worker.murder_pending()
+    assert here.is_ahead(worker.age)
+    ours[0].timeout -= module.RESTS_AFTER_S
+    worker.murder_pending()
+    assert not here.is_ahead(worker.age)
+    for conn in ours:
+        worker._forget(conn)
+        worker._end(conn)
+
+
 def test_the_poller_looks_again_when_the_threads_want_to_be_looked_at(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
