@@ -20,7 +20,7 @@ from mcp_gateway.cli.main import parser
 from mcp_gateway.faults import Fault, HttpFault, Violation
 from mcp_gateway.protocol import refusals
 from mcp_gateway.protocol.v2026_07_28 import STATUS
-from mcp_gateway.registry.manifest import PUBLISHED_SCHEMA
+from mcp_gateway.registry import published
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -186,7 +186,7 @@ def _written(message: ast.expr) -> str:
 
 
 def _manifest_fields() -> str:
-    schema = json.loads(PUBLISHED_SCHEMA)
+    schema = json.loads(published.SCHEMA)
     rows = _fields(schema, schema, "")
     return f"""# The fields of a manifest
 

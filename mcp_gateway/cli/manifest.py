@@ -16,7 +16,7 @@ from .. import jsontext
 from ..config.model import Limits
 from ..jsontext import Fragment
 from ..openapi.faults import Unusable
-from ..registry import manifest
+from ..registry import manifest, published
 from ..registry.manifest import ManifestFault
 from ..registry.snapshot import Manifest
 from . import explained
@@ -244,7 +244,7 @@ def _report(loaded: Manifest) -> Iterator[str]:
 
 def schema(_: argparse.Namespace) -> int:
     """Print the published schema."""
-    print(manifest.PUBLISHED_SCHEMA.decode("utf-8"), end="")
+    print(published.SCHEMA.decode("utf-8"), end="")
     return 0
 
 

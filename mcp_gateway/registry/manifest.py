@@ -11,25 +11,18 @@ from __future__ import annotations
 import codecs
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from importlib import resources
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
-
-from jsonschema import Draft202012Validator, validators
-from jsonschema.exceptions import ValidationError
 
 from .. import jsontext
 from ..jsontext import Fragment
 from ..schema import BadSchema, Schema, step, subschemas
 from ..schema import compile as compile_schema
+from . import published
 from .findings import writing_verb
 from .snapshot import LeftOut, Manifest, MirroredHeader, Tool
-
-PUBLISHED_SCHEMA = resources.files(__package__).joinpath("manifest-v1.schema.json").read_bytes()
-"""The schema that owners of Tool Services check and write their manifests with, as the file that is published."""
 
 SHOWN = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta")
 """The fields of a tool that callers see, in the order in which they see them."""
@@ -111,84 +104,18 @@ def _label(entry: Any) -> str:
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name[:128])
 
 
-# --- the shape, as the published schema says it ----------------------------------------------------------------------
-
-
-def _required(_: Any, names: Iterable[str], instance: Any, __: Any) -> Iterator[ValidationError]:
-    """Place the fault where the member should be; the library places it at the object and says the name in prose."""
-    if isinstance(instance, dict):
-        yield from (ValidationError("is required", path=[name]) for name in names if name not in instance)
-
-
-def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-    # "$" is the end of the text, as in ECMA-262; Python's "$" also stands before a last newline.
-    if isinstance(instance, str) and not re.search(pattern.replace("$", r"\Z"), instance):
-        yield ValidationError("does not match")
-
-
-def _is_integer(_: Any, value: Any) -> bool:
-    """Say whether *value* is an integer to JSON Schema, to which ``20000.0`` is one."""
-    if isinstance(value, Decimal):
-        return value == value.to_integral_value()
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _asserting() -> Any:
-    """Return what of the published schema asserts something; its hints to editors follow schemas to any depth."""
-    schema = jsontext.parse(PUBLISHED_SCHEMA)
-    schema["$defs"]["hints"] = True
-    return schema
-
-
-_ASSERTING = _asserting()
-
-_SHAPE = validators.create(
-    Draft202012Validator.META_SCHEMA,
-    validators={**Draft202012Validator.VALIDATORS, "required": _required, "pattern": _pattern},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
-)(_ASSERTING)
-
-_FITTING = compile_schema(jsontext.encode(_ASSERTING))
-"""Says in a tenth of the time that there is nothing to say, which is so of most manifests; never what is wrong."""
-
-_TYPES = {
-    "object": "an object",
-    "array": "a list",
-    "string": "a string",
-    "boolean": "true or false",
-    "integer": "a whole number",
-}
-
-
 def _shape_faults(document: Any) -> Mapping[int | None, list[_Fault]]:
-    """Return what is wrong with the shape: under its index for a tool, under ``None`` for the whole."""
-    if _FITTING.fits(document):
+    """Return what the published schema has to say: under its index for a tool, under ``None`` for the whole."""
+    if published.fits(document):
         return {}
-    faults: dict[Any, list[_Fault]] = defaultdict(list)
-    for error in _SHAPE.iter_errors(document):
-        path = list(error.absolute_path)
+    # Only a faulty manifest needs the words, and the library that finds them takes 4 MB in every process.
+    from . import shape
+
+    faults: dict[int | None, list[_Fault]] = defaultdict(list)
+    for path, reason in shape.faults(document):
         tool = path[1] if path[:1] == ["tools"] and len(path) > 1 else None
-        faults[tool].append(_Fault(reduce(step, path, ""), _explain(error)))
+        faults[tool].append(_Fault(reduce(step, path, ""), reason))
     return faults
-
-
-def _explain(error: ValidationError) -> str:
-    rule: Any = error.validator_value
-    schema: Any = error.schema
-    match error.validator:
-        case "type":
-            return f"must be {_TYPES[rule]}"
-        case "const":
-            return f"must be {_quote(rule)}"
-        case "enum":
-            return f"must be {' or '.join(map(_quote, rule))}"
-        case "pattern":
-            return f"must be {schema['$comment']}"
-        case "minimum":
-            return f"must be at least {rule}"
-        case "maximum":
-            return f"must be at most {rule}"
-    return error.message
 
 
 def _quote(value: Any) -> str:

@@ -15,8 +15,7 @@ from support.processes import ROOT, configuration
 from support.toolservice import Reply, ToolService
 
 from mcp_gateway.cli import manifest as command
-from mcp_gateway.registry import findings, manifest
-from mcp_gateway.registry.manifest import PUBLISHED_SCHEMA
+from mcp_gateway.registry import findings, manifest, published
 
 
 @pytest.fixture(autouse=True)
@@ -258,4 +257,4 @@ def test_check_reads_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_schema_prints_the_published_schema_to_the_byte(cli: Cli) -> None:
-    assert cli("manifest", "schema").out.encode() == PUBLISHED_SCHEMA
+    assert cli("manifest", "schema").out.encode() == published.SCHEMA

@@ -560,10 +560,21 @@ def test_an_owner_finds_the_same_faults_with_any_validator(fields, _):
     assert not published.is_valid(json.loads(manifest(tool(**fields))))
 
 
-def test_reading_a_manifest_needs_neither_flask_nor_anything_that_calls_out():
+def imported_by_reading(text, *names):
+    """Return which of these modules a process has that has done nothing but read that manifest."""
     probe = (
-        "import sys, mcp_gateway.registry.manifest; "
-        "print([name for name in ('flask', 'requests', 'mcp_gateway.transport') if name in sys.modules])"
+        "import sys; from mcp_gateway.registry import manifest; "
+        "manifest.read(sys.stdin.buffer.read(), service='core'); "
+        "print([name for name in sys.argv[1:] if name in sys.modules])"
     )
-    seen = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert seen.stdout == "[]\n"
+    argv = [sys.executable, "-c", probe, *names]
+    return subprocess.run(argv, cwd=ROOT, input=text, capture_output=True, check=True).stdout.decode().strip()
+
+
+def test_reading_a_manifest_needs_neither_flask_nor_anything_that_calls_out():
+    assert imported_by_reading(manifest(tool()), "flask", "requests", "mcp_gateway.transport") == "[]"
+
+
+@pytest.mark.parametrize(("entry", "imported"), [(tool(), "[]"), (tool(timeoutMs="5"), "['jsonschema']")])
+def test_only_a_faulty_manifest_makes_a_process_find_words_for_faults(entry, imported):
+    assert imported_by_reading(manifest(entry), "jsonschema") == imported

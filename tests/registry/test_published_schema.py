@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from registry.samples import manifest, tool
 
 from mcp_gateway import jsontext
-from mcp_gateway.registry import manifest as module
-from mcp_gateway.registry.manifest import PUBLISHED_SCHEMA, ManifestFault, read
+from mcp_gateway.registry import published, shape
+from mcp_gateway.registry.manifest import ManifestFault, read
 
-SCHEMA = json.loads(PUBLISHED_SCHEMA)
+SCHEMA = json.loads(published.SCHEMA)
 # Another engine than the loader's, as an owner's editor or build would have.
 EDITOR = jsonschema_rs.validator_for(SCHEMA)
 
@@ -91,7 +91,7 @@ def test_the_engine_that_is_asked_first_finds_no_fault_exactly_when_the_one_that
 ) -> None:
     as_read = jsontext.parse(json.dumps(document).encode())
 
-    assert module._FITTING.fits(as_read) == (not list(module._SHAPE.iter_errors(as_read)))
+    assert published.fits(as_read) == (not list(shape.faults(as_read)))
 
 
 def test_a_manifest_may_say_where_its_schema_is() -> None:

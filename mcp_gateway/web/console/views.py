@@ -14,7 +14,7 @@ from ...caller import correlate
 from ...config import model
 from ...environ import DRAINING
 from ...faults import HttpFault
-from ...registry.manifest import PUBLISHED_SCHEMA
+from ...registry import published
 from ...registry.snapshot import Tool
 from .. import answers, checks
 from ..checks import Policy
@@ -91,7 +91,7 @@ def _add_files(console: Blueprint, assets: Assets, *, locked: bool) -> None:
         return _file(assets.files[name], media_type(name), FOR_EVER if digest == assets.digest else "no-store")
 
     def schema() -> Response:
-        return _file(PUBLISHED_SCHEMA, "application/schema+json", ASK_FIRST)
+        return _file(published.SCHEMA, "application/schema+json", ASK_FIRST)
 
     for path, view in (
         ("/console", page),
