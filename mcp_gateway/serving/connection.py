@@ -12,7 +12,7 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.message import Request
@@ -88,11 +88,15 @@ class WholeRequest(Request):
 
     def should_close(self) -> bool:
         """Return whether the connection ends after the answer; asked when its head is written."""
+        return not self.is_read() or super().should_close()
+
+    def is_read(self) -> bool:
+        """Return whether nothing of the body is still to come."""
         reader = self.body.reader if self.body else None
-        unread = (isinstance(reader, LengthReader) and reader.length > 0) or (
-            isinstance(reader, ChunkedReader) and reader.parser is not None
+        return not (
+            (isinstance(reader, LengthReader) and reader.length > 0)
+            or (isinstance(reader, ChunkedReader) and reader.parser is not None)
         )
-        return unread or super().should_close()
 
 
 class Parser(RequestParser):
@@ -103,6 +107,16 @@ class Parser(RequestParser):
     def __init__(self, cfg: Config, reader: Reader, client: Address) -> None:
         super().__init__(cfg, reader.sock, client)
         self.unreader = reader
+
+    def finish_body(  # type: ignore[override]  # its stubs are of an older gunicorn
+        self, deadline: float | None = None, max_bytes: int | None = None
+    ) -> bool:
+        """
+        Return whether the next request can be read, now that nothing is left of the body of the last one.
+
+        gunicorn would read that body again, and set the socket's time limit three times for each request.
+        """
+        return self.mesg is None or cast("WholeRequest", self.mesg).is_read()
 
 
 class Connection(TConn):

@@ -5,10 +5,16 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import pytest
 from gunicorn.app.wsgiapp import WSGIApplication
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
+from gunicorn.http.errors import InvalidChunkSize
+from gunicorn.http.message import Request
+from serving.clients import head, posted
 from support.turns import watch
 from support.waiting import wait_until
 
@@ -53,3 +59,42 @@ def test_what_has_not_arrived_of_a_body_is_awaited_without_a_turn() -> None:
         assert reader.chunk() == b"the rest"
         client.join()
         reader.sock.close()
+
+
+@contextmanager
+def asked(request: bytes) -> Iterator[tuple[Connection, Request]]:
+    """A connection on which a request has come, and that request."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        connection = Connection(Config(), ours, ("127.0.0.1", 1), ("127.0.0.1", 2), 10, 60, lambda _: False)
+        theirs.sendall(request)
+        connection.collect()
+        connection.init()
+        assert connection.parser is not None
+        yield connection, next(connection.parser)
+        connection.close()
+
+
+CHUNKED = head("Transfer-Encoding: chunked") + b"2\r\n{}\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("request_", [posted(b"{}"), CHUNKED], ids=["length", "chunks"])
+def test_the_next_request_is_read_when_nothing_is_left_of_this_one(request_: bytes) -> None:
+    with asked(request_) as (connection, request):
+        assert connection.parser.finish_body() is False
+        assert request.body.read() == b"{}"
+        assert connection.parser.finish_body() is True
+
+
+def test_a_body_that_is_broken_is_never_finished() -> None:
+    with asked(head("Transfer-Encoding: chunked") + b"no number\r\n") as (connection, request):
+        with pytest.raises(InvalidChunkSize):
+            request.body.read()
+        assert connection.parser.finish_body() is False
+
+
+def test_going_on_to_the_next_request_takes_no_system_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    with asked(posted(b"{}")) as (connection, request):
+        request.body.read()
+        monkeypatch.setattr(ClientSocket, "settimeout", None)
+        assert connection.parser.finish_body() is True
