@@ -86,6 +86,14 @@ class WholeRequest(Request):
 
     queued_s = 0.0
 
+    def _peer_is_trusted_proxy(self) -> bool:
+        """
+        Return whether headers of this peer may change the scheme and the path: nobody's may unless somebody is named.
+
+        gunicorn trusts whoever comes through a Unix socket, and parses every other address to compare it with none.
+        """
+        return bool(self.cfg.forwarded_allow_ips) and super()._peer_is_trusted_proxy()  # type: ignore[misc]  # as above
+
     def should_close(self) -> bool:
         """Return whether the connection ends after the answer; asked when its head is written."""
         return not self.is_read() or super().should_close()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+import time
+from email.utils import formatdate
+from functools import lru_cache
 
 from gunicorn import util
 from gunicorn.http.wsgi import Response
@@ -54,3 +57,13 @@ def _write(sock: socket.socket, data: bytes, *, chunked: bool = False) -> None:
     else:
         with away:
             util.write(sock, data, chunked=chunked)
+
+
+def http_date(timestamp: float | None = None) -> str:
+    """Return the date in the form of HTTP, by default that of now; it is written once a second, not for each answer."""
+    return _date_of(int(time.time() if timestamp is None else timestamp))
+
+
+@lru_cache(maxsize=1)
+def _date_of(second: int) -> str:
+    return formatdate(second, usegmt=True)

@@ -35,7 +35,7 @@ from .balance import Balance
 from .connection import Connection, WholeRequest
 from .leaving import Leaving
 from .refusal import refuse
-from .reply import OneWriteResponse
+from .reply import OneWriteResponse, http_date
 from .telling import tell
 from .threads import Threads
 from .waiting import Waiting
@@ -90,6 +90,7 @@ def _made(req: WholeRequest, *others: Any) -> Any:
 # gunicorn's worker takes these from the modules and gives no other way to choose them.
 wsgi.create = cast("Any", _made)
 util.write_error = refuse
+util.http_date = http_date
 
 balance = Balance()
 """Made in the master, shared by the workers that are forked from it; as is …"""
@@ -130,6 +131,11 @@ class Worker(ThreadWorker):
         if cfg.protocol != "http" or "h2" in cfg.http_protocols:
             sys.exit("protocol, http_protocols: the gateway speaks HTTP/1.1 only; leave them as they are")
         super().check_config(cfg, log)
+
+    def init_process(self) -> None:
+        """Serve, with settings that are what they are now: gunicorn asks for 28 of them in each request."""
+        vars(self.cfg).update({name: setting.get() for name, setting in self.cfg.settings.items()})
+        super().init_process()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop (SIGTERM), or end at once as long as there is nothing to finish."""

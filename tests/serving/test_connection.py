@@ -19,7 +19,7 @@ from support.turns import watch
 from support.waiting import wait_until
 
 from mcp_gateway.serving.client_socket import ClientSocket
-from mcp_gateway.serving.connection import Connection, Reader
+from mcp_gateway.serving.connection import Address, Connection, Reader
 from mcp_gateway.serving.worker import Worker
 
 
@@ -62,11 +62,15 @@ def test_what_has_not_arrived_of_a_body_is_awaited_without_a_turn() -> None:
 
 
 @contextmanager
-def asked(request: bytes) -> Iterator[tuple[Connection, Request]]:
+def asked(
+    request: bytes, client: Address = ("127.0.0.1", 1), trusted: str = ""
+) -> Iterator[tuple[Connection, Request]]:
     """A connection on which a request has come, and that request."""
     ours, theirs = socket.socketpair()
+    config = Config()
+    config.set("forwarded_allow_ips", trusted)
     with theirs:
-        connection = Connection(Config(), ours, ("127.0.0.1", 1), ("127.0.0.1", 2), 10, 60, lambda _: False)
+        connection = Connection(config, ours, client, ("127.0.0.1", 2), 10, 60, lambda _: False)
         theirs.sendall(request)
         connection.collect()
         connection.init()
@@ -98,3 +102,12 @@ def test_going_on_to_the_next_request_takes_no_system_call(monkeypatch: pytest.M
         request.body.read()
         monkeypatch.setattr(ClientSocket, "settimeout", None)
         assert connection.parser.finish_body() is True
+
+
+@pytest.mark.parametrize("client", [("127.0.0.1", 1), ""], ids=["tcp", "unix"])
+@pytest.mark.parametrize(("trusted", "scheme"), [("", "http"), ("*", "https")], ids=["nobody", "everybody"])
+def test_a_request_is_what_its_headers_make_of_it_only_when_somebody_is_trusted(
+    client: Address, trusted: str, scheme: str
+) -> None:
+    with asked(head("X-Forwarded-Proto: https"), client, trusted) as (_, request):
+        assert request.scheme == scheme

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from gunicorn.arbiter import Arbiter
 from gunicorn.http import body, parser, unreader, wsgi
-from gunicorn.http.message import Request
+from gunicorn.http.message import HeaderPolicy, Request
 from gunicorn.workers import base, gthread
 
 READ_BY_US = {
@@ -28,6 +28,7 @@ READ_BY_US = {
     "LengthReader": (body.LengthReader, "3b01bc7c21a2"),
     "ChunkedReader": (body.ChunkedReader, "c1aa79e0ae04"),
     "Response": (wsgi.Response, "d67f8e6b29d7"),
+    "HeaderPolicy": (HeaderPolicy, "84bc24b291e7"),
     "should_close": (Request.should_close, "37c454bfb3e3"),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import time
+from email.utils import parsedate_to_datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,7 @@ from gunicorn.config import Config
 from support.turns import watch
 
 from mcp_gateway.serving.client_socket import ClientSocket
-from mcp_gateway.serving.reply import OneWriteResponse
+from mcp_gateway.serving.reply import OneWriteResponse, http_date
 
 
 class Wire:
@@ -96,3 +98,18 @@ def test_a_client_socket_that_need_not_wait_keeps_its_turn() -> None:
         answer.close()
         assert watching.waits == 0
         assert theirs.recv(65_536).endswith(b"body")
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "date"),
+    [(0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784111777.9, "Sun, 06 Nov 1994 08:49:37 GMT")],
+    ids=["first", "rfc-9110"],
+)
+def test_a_date_is_in_the_form_of_http(timestamp: float, date: str) -> None:
+    assert [http_date(timestamp), http_date(timestamp)] == [date, date]
+
+
+def test_the_date_of_an_answer_is_that_of_now() -> None:
+    before = int(time.time())
+    date = parsedate_to_datetime(http_date()).timestamp()
+    assert before <= date <= time.time()

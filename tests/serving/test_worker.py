@@ -131,6 +131,14 @@ def test_a_connection_that_rests_is_no_reason_to_leave_new_ones_to_others(
         worker._end(conn)
 
 
+def test_settings_are_looked_up_once(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ThreadWorker, "init_process", lambda _: None)
+    worker.cfg.set("threads", 7)
+    worker.init_process()
+    worker.cfg.settings.clear()
+    assert (worker.cfg.threads, worker.cfg.is_ssl) == (7, None)
+
+
 def test_the_poller_looks_again_when_the_threads_want_to_be_looked_at(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

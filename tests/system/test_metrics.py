@@ -114,8 +114,8 @@ def test_counters_never_go_backwards_and_files_never_pile_up_whatever_becomes_of
                 assert counted >= before
                 return True
 
-            def whole() -> bool:
-                return counts() and scrape(here, "mcp_gateway_workers") == workers
+            def whole() -> bool:  # the metric alone may still be of before: it counts a dead one until it is reaped
+                return counts() and scrape(here, "mcp_gateway_workers") == len(here.workers()) == workers
 
             for number in range(4):
                 call(here.route(), "echo", {"n": number})
