@@ -8,6 +8,7 @@ every difference. ``format`` is a hint and is never asserted.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -31,6 +32,9 @@ DIALECTS = (
 MAX_VIOLATIONS = 10
 """As many violations as one answer lists."""
 
+LISTED_VALUES = 512
+"""Values up to which one counts as small; a member's name is one too, and so are 256 characters of a text."""
+
 # Linear time for all that a regular expression proper can say; look-around and back-references fall back on
 # backtracking, which gives up after this many steps (about 0.3 ms) and then counts as no match.
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
@@ -41,6 +45,8 @@ _ONE_SCHEMA = frozenset(
 )
 _LIST_OF_SCHEMAS = frozenset("allOf anyOf items oneOf prefixItems".split())
 _NAMED_SCHEMAS = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+_ALTERNATIVES = ("anyOf", "oneOf")
+_INTO_ALTERNATIVE = re.compile(rf"/(?:{'|'.join(_ALTERNATIVES)})/\d+")
 _PLAIN_NAME = re.compile(r"[\w$-]+")
 
 
@@ -64,10 +70,12 @@ class BadSchema(ValueError):
 class Schema:
     """A schema that is ready to check values; made by ``compile``, shared by all threads."""
 
-    __slots__ = ("_validator",)
+    __slots__ = ("_terse", "_text", "_validator")
 
-    def __init__(self, validator: jsonschema_rs.Validator) -> None:
+    def __init__(self, text: bytes, validator: jsonschema_rs.Validator) -> None:
+        self._text = text
         self._validator = validator
+        self._terse: jsonschema_rs.Validator | None = None
 
     def fits(self, value: Any) -> bool:
         """Return whether *value* (as ``jsontext.parse`` gives it) satisfies the schema."""
@@ -77,18 +85,32 @@ class Schema:
         """
         Return the ways in which *value* violates the schema, at most *limit* of them; empty when it fits.
 
+        Of a large value it is the first one alone: the engine finds all of them before it gives one, and each holds a
+        copy of what it is about. A million wrong items took a minute and 7 GB.
+
         Args:
 
             subject: What the sentences call the value itself, e.g. ``arguments``.
         """
         if self._validator.is_valid(value):
             return ()
+        found: tuple[Violation, ...] = ()
+        # The engine says of any value whether it fits, and of one that is nested deeper than 255 levels or holds an
+        # integer of more than 4300 digits not where it does not.
+        with contextlib.suppress(ValueError):
+            errors = self._validator.iter_errors(value) if _is_small(value) else self._first_error(value)
+            found = tuple(itertools.islice(_explain_all(errors, subject), limit))
+        return found or (
+            Violation("", "schema", f"{subject} must fit the schema; too deep or too large to say where not"),
+        )
+
+    def _first_error(self, value: Any) -> Iterator[ValidationError]:
+        if self._terse is None:
+            self._terse = _terse(self._text)
         try:
-            return tuple(itertools.islice(_explain_all(self._validator.iter_errors(value), subject), limit))
-        except ValueError:
-            # The engine says of any value whether it fits, and of one that is nested deeper than 255 levels or holds an
-            # integer of more than 4300 digits not where it does not.
-            return (Violation("", "schema", f"{subject} must fit the schema; too deep or too long to say where not"),)
+            self._terse.validate(value)
+        except ValidationError as error:
+            yield error
 
 
 def compile(text: bytes | str) -> Schema:
@@ -100,7 +122,8 @@ def compile(text: bytes | str) -> Schema:
         BadSchema: It is no schema of a known dialect, its meta-schema refuses it, a ``$ref`` leaves the document or
             points nowhere, or a ``pattern`` is no ECMA-262 expression.
     """
-    schema = jsontext.parse(text if isinstance(text, bytes) else text.encode("utf-8"), unique=False)
+    text = text if isinstance(text, bytes) else text.encode("utf-8")
+    schema = jsontext.parse(text, unique=False)
     if not isinstance(schema, dict):
         raise BadSchema("it must be a JSON object")
     dialect = schema.get("$schema", DIALECTS[0])
@@ -113,13 +136,54 @@ def compile(text: bytes | str) -> Schema:
     for _, part, _ in parts:
         _name_strangers(part)
     try:
-        return Schema(
-            jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=_PATTERNS)
-        )
+        return Schema(text, _validator(schema))
     except ValidationError as fault:
         raise _refused(fault, schema) from None
     except ValueError:
         raise BadSchema("it is nested deeper than the schema engine reads (255 levels)") from None
+
+
+def _validator(schema: Any) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=_PATTERNS)
+
+
+def _is_small(value: Any) -> bool:
+    """Return whether all that can be wrong with *value* is found soon."""
+    left = LISTED_VALUES
+    todo = [value]
+    while todo and left > 0:
+        part = todo.pop()
+        left -= 1
+        if isinstance(part, str):
+            left -= len(part) // 256
+        elif isinstance(part, dict):
+            todo += [*part, *part.values()]
+        elif isinstance(part, list):
+            todo += part
+    return left > 0
+
+
+def _terse(text: bytes) -> jsonschema_rs.Validator:
+    """
+    Compile a schema that fits what the given one fits, and says of alternatives only that none does.
+
+    Of each alternative the engine would find everything that is wrong with it, for the one error that it is asked for.
+
+    Raises:
+
+        ValueError: It cannot be made; a reference into an alternative may be written in a way that is not known here.
+    """
+    schema = jsontext.parse(text, unique=False)
+    for _, part in list(subschemas(schema)):
+        if not isinstance(part, dict):
+            continue
+        for keyword in _ALTERNATIVES:
+            if isinstance(branches := part.get(keyword), list):
+                part[keyword] = [{"if": branch, "else": False} for branch in branches]
+        if isinstance(reference := part.get("$ref"), str):
+            part["$ref"] = _INTO_ALTERNATIVE.sub(r"\g<0>/if", reference)
+        _name_strangers(part)
+    return _validator(schema)
 
 
 def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
@@ -235,6 +299,9 @@ def _explain(error: ValidationError, subject: str) -> Iterator[Violation]:
         for name in kind.unexpected:
             stranger = step(path, name)
             yield Violation(stranger, kind.name, f"'{stranger}' is not allowed")
+    elif isinstance(kind, ValidationErrorKind.PropertyNames):
+        misnamed = step(path, str(kind.error.instance))
+        yield Violation(misnamed, kind.name, f"the name of '{misnamed}' {_rule(kind.error, subject)}")
     else:
         yield Violation(path, kind.name, f"{_name(path, subject)} {_rule(error, subject)}")
 
@@ -293,7 +360,6 @@ _PLAIN: dict[type[ValidationErrorKind], str] = {
     ValidationErrorKind.UniqueItems: "must not have equal items",
     ValidationErrorKind.Contains: "must contain the items that the schema asks for",
     ValidationErrorKind.UnevaluatedItems: "has more items than the schema allows",
-    ValidationErrorKind.PropertyNames: "has a member whose name is not allowed",
     ValidationErrorKind.FalseSchema: "is not allowed",
     ValidationErrorKind.Not: "must not match the schema under 'not'",
     ValidationErrorKind.BacktrackLimitExceeded: "takes too long to match against its pattern",
@@ -307,10 +373,13 @@ def _alternatives(error: ValidationError, branches: list[list[ValidationError]],
     types = [kind.types for kind in kinds if isinstance(kind, ValidationErrorKind.Type)]
     if len(types) == len(branches):
         return f"must be {_either(dict.fromkeys(itertools.chain.from_iterable(types)))}"
+    among = f"{len(branches)}{_plural('alternative', len(branches))}"
+    if all(isinstance(kind, ValidationErrorKind.FalseSchema) for kind in kinds) and len(kinds) == len(branches):
+        return f"must match one of {among}"
     # The branch that got deepest is the one that was meant: {"id": "x"} is nearer to an object with an id than to text.
     nearest = max(branches, key=lambda branch: (max(len(each.instance_path) for each in branch), -len(branch)))
     words = "; ".join(violation.message for violation in itertools.islice(_explain_all(nearest, subject), 3))
-    return _cut(f"must match one of {len(branches)} alternatives (nearest: {words})", 400)
+    return _cut(f"must match one of {among} (nearest: {words})", 400)
 
 
 def _either(words: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -69,7 +70,7 @@ ALTERNATIVES = {
          ["'a' must have at most 1 item"]),
         ({"minProperties": 1}, "{}", ["arguments must have at least 1 member"]),
         ({"maxProperties": 0}, '{"a": 1}', ["arguments must have at most 0 members"]),
-        ({"propertyNames": {"maxLength": 1}}, '{"ab": 1}', ["arguments has a member whose name is not allowed"]),
+        ({"propertyNames": {"maxLength": 1}}, '{"ab": 1}', ["the name of 'ab' must have at most 1 character"]),
         ({"not": {"required": ["a"]}}, '{"a": 1}', ["arguments must not match the schema under 'not'"]),
         ({"dependentRequired": {"a": ["b"]}}, '{"a": 1}', ["'b' is required"]),
         ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, '{"a": 1}', ["'b' is required"]),
@@ -99,6 +100,45 @@ def test_every_violation_is_in_one_answer() -> None:
 
 def test_ten_violations_are_enough() -> None:
     assert len(sentences({"items": {"type": "string"}}, str(list(range(50))))) == 10
+
+
+MANY = [1] * schema.LISTED_VALUES
+STRINGS = {"type": "array", "items": {"type": "string"}}
+LONG = {f"member {number}": number for number in range(schema.LISTED_VALUES)}
+
+
+@pytest.mark.parametrize(
+    ("definition", "value", "wanted"),
+    [
+        (STRINGS, MANY, "'[0]' must be string"),
+        ({"properties": {"a": {"$ref": "#/$defs/s"}}, "$defs": {"s": STRINGS}}, {"a": MANY}, "'a[0]' must be string"),
+        ({"anyOf": [STRINGS, {"type": "null"}]}, MANY, "arguments must match one of 2 alternatives"),
+        ({"oneOf": [STRINGS, {"type": "null"}]}, MANY, "arguments must match one of 2 alternatives"),
+        ({"oneOf": [{}, True]}, MANY, "arguments matches more than one of the alternatives under 'oneOf'"),
+        ({"required": ["a", "b"]}, LONG, "'a' is required"),
+        ({"required": ["a", "b"]}, {"text": "x" * 256 * schema.LISTED_VALUES}, "'a' is required"),
+        (
+            {"anyOf": [STRINGS, {"type": "object"}], "properties": {"b": {"$ref": "#/anyOf/0/items"}}},
+            {"b": MANY},
+            "'b' must be string",
+        ),
+        (
+            {"anyOf": [STRINGS, {"type": "object"}], "properties": {"b": {"$ref": "#/%61nyOf/0/items"}}},
+            {"b": MANY},
+            "arguments must fit the schema; too deep or too large to say where not",
+        ),
+    ],
+)
+def test_of_a_large_value_the_first_violation_is_enough(definition: Any, value: Any, wanted: str) -> None:
+    assert [each.message for each in compiled(definition).violations(value, "arguments")] == [wanted]
+
+
+@pytest.mark.parametrize("given", [MANY, LONG, {"a": {"b": MANY}}, ["x" * 256 * schema.LISTED_VALUES]])
+def test_no_more_than_one_violation_of_a_large_value_is_ever_made(given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = compiled({"not": True})
+    without = SimpleNamespace(is_valid=checked._validator.is_valid)  # and no iter_errors
+    monkeypatch.setattr(checked, "_validator", without)
+    assert len(checked.violations(given, "arguments")) == 1
 
 
 def test_a_violation_never_holds_the_value() -> None:
@@ -203,7 +243,7 @@ def test_what_is_wrong_with_a_value_too_deep_for_the_engine_is_still_said_in_wor
 
     (violation,) = compiled({"required": ["b"]}).violations({"a": value}, "arguments")
 
-    assert violation.message == "arguments must fit the schema; too deep or too long to say where not"
+    assert violation.message == "arguments must fit the schema; too deep or too large to say where not"
 
 
 def test_an_integer_too_long_for_the_engine_to_write_is_still_held_to_the_schema() -> None:
@@ -358,3 +398,4 @@ def test_it_agrees_with_the_reference(definition: dict[str, Any], instance: Any)
 
     assert checked.fits(instance) is reference
     assert (checked.violations(instance, "the value") == ()) is reference
+    assert schema._terse(json.dumps(definition).encode()).is_valid(instance) is reference
