@@ -30,6 +30,9 @@ SHOWN = ("name", "title", "description", "inputSchema", "outputSchema", "annotat
 MAX_REASONS = 5
 """As many faults of one tool as its reason lists."""
 
+MAX_FAULTS = 10_000
+"""With more of them a manifest is not read further: some are millions of entries of something else."""
+
 LONG_DESCRIPTION = 1024
 """OpenAI's limit for the description of a function; other models take more and pay for it in every conversation."""
 
@@ -60,7 +63,7 @@ def read(text: bytes, *, service: str) -> Manifest:
 
     Raises:
 
-        ManifestFault: It is no JSON, no object, of another version, or has no list of tools.
+        ManifestFault: It is no JSON, no object, of another version, has no list of tools, or too many faults to tell.
     """
     text = text.removeprefix(codecs.BOM_UTF8)
     try:
@@ -112,7 +115,9 @@ def _shape_faults(document: Any) -> Mapping[int | None, list[_Fault]]:
     from . import shape
 
     faults: dict[int | None, list[_Fault]] = defaultdict(list)
-    for path, reason in shape.faults(document):
+    for count, (path, reason) in enumerate(shape.faults(document), 1):
+        if count > MAX_FAULTS:
+            raise ManifestFault(f"the manifest: has more than {MAX_FAULTS} faults")
         tool = path[1] if path[:1] == ["tools"] and len(path) > 1 else None
         faults[tool].append(_Fault(reduce(step, path, ""), reason))
     return faults

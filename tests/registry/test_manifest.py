@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from registry.samples import manifest, tool
 
-from mcp_gateway.registry.manifest import MAX_REASONS, ManifestFault, read
+from mcp_gateway.registry.manifest import MAX_FAULTS, MAX_REASONS, ManifestFault, read
 from mcp_gateway.registry.snapshot import LeftOut, MirroredHeader
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +97,13 @@ def test_a_manifest_that_is_wrong_as_a_whole_is_a_fault(text, sentence):
 def test_a_manifest_that_is_wrong_as_a_whole_is_a_fault_whatever_its_tools_are():
     with pytest.raises(ManifestFault, match=r'^manifestVersion: must be "1"$'):
         read(manifest(tool(), 3, manifestVersion="2"), service="core-tools")
+
+
+@pytest.mark.parametrize("entries", ["{}", '{"icons": [1, 1]}'])
+def test_no_more_faults_are_looked_for_than_anybody_will_read(entries):
+    text = f'{{"manifestVersion": "1", "tools": [{", ".join([entries] * MAX_FAULTS)}]}}'
+    with pytest.raises(ManifestFault, match=r"^the manifest: has more than 10000 faults$"):
+        read(text.encode(), service="core-tools")
 
 
 @given(st.binary(max_size=200))
