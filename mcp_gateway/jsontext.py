@@ -1,7 +1,7 @@
 """
 JSON as text with its digits and characters kept.
 
-A leaf, and the only module of the package that may parse or write JSON that belongs to someone else: ``json.loads`` and
+The only module of the package that may parse or write JSON that belongs to someone else: ``json.loads`` and
 ``json.dumps`` elsewhere would quietly turn ``1.10`` into ``1.1`` and ``1e400`` into infinity. A parsed value is for
 looking at; what is passed on is the text it came from, held in a ``Fragment``.
 """
@@ -15,6 +15,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
+
+from .turns import at_length
 
 Fragment = msgspec.Raw
 """JSON text that is already valid; ``encode`` puts it in as it stands."""
@@ -95,6 +97,11 @@ def parse(text: bytes, *, unique: bool = True) -> Any:
         DuplicateMember: *unique* is set and an object names a member twice.
         NotJson: Bad UTF-8, a lone surrogate, NaN or Infinity, nesting deeper than ``MAX_DEPTH``, or a syntax error.
     """
+    with at_length(len(text)):
+        return _parse(text, unique)
+
+
+def _parse(text: bytes, unique: bool) -> Any:
     try:
         source = text.decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -115,7 +122,8 @@ def parse(text: bytes, *, unique: bool = True) -> Any:
 def glance(text: bytes) -> Any:
     """Read a text that ``parse`` has refused as far as the standard library goes along; ``None``: not even so."""
     try:
-        return _LENIENT(text.decode("utf-8", "replace"))
+        with at_length(len(text)):
+            return _LENIENT(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
 

@@ -25,7 +25,7 @@ PATIENCE_S = 0.05
 """When none of them has moved for so long, they compute at length or wait where nobody said so: one more may begin …"""
 
 LOOSE_S = 1.0
-"""… and that holds for so long."""
+"""… and if that was not needed again for so long, it is over."""
 
 
 class Threads(Generic[Job]):
@@ -69,7 +69,7 @@ class Threads(Generic[Job]):
         """Let the next job begin, since the job of the calling thread is about to wait."""
         with self._lock:
             self._computing -= 1
-            self._note_move()
+            self._moved_at = time.monotonic()
             self._begin()
 
     def resume(self) -> None:
@@ -87,7 +87,7 @@ class Threads(Generic[Job]):
             if left > 0:
                 return left
             self._moved_at = now
-            if self._computing >= self._at_once:
+            if self._computing >= self._limit():
                 self._at_once = self._computing + 1
                 self._loosened_at = now
             self._begin()
@@ -102,7 +102,7 @@ class Threads(Generic[Job]):
             self._idle.clear()
 
     def _begin(self) -> None:
-        if not self._queue or self._computing >= self._at_once:
+        if not self._queue or self._computing >= self._limit():
             return
         if self._idle:
             box = self._idle.pop()
@@ -117,21 +117,21 @@ class Threads(Generic[Job]):
     def _next(self, box: SimpleQueue[Job | None]) -> Job | None:
         """Return the next job for the thread of that *box*, at once when one may begin; ``None``: no more will come."""
         with self._lock:
-            if self._queue and self._computing <= self._at_once:
-                self._note_move()
+            if self._queue and self._computing <= self._limit():
+                self._moved_at = time.monotonic()
                 return self._queue.popleft()
             self._computing -= 1
-            self._note_move()
+            self._moved_at = time.monotonic()
             if self._closed:
                 return None
             self._idle.append(box)
         return box.get()
 
-    def _note_move(self) -> None:
-        self._moved_at = now = time.monotonic()
-        if self._at_once > AT_ONCE and now - self._loosened_at > LOOSE_S:
-            self._at_once -= 1
-            self._loosened_at = now
+    def _limit(self) -> int:
+        """Return how many may compute now."""
+        if self._at_once > AT_ONCE and time.monotonic() - self._loosened_at > LOOSE_S:
+            self._at_once = AT_ONCE
+        return self._at_once
 
     def _start(self) -> None:
         number = 0

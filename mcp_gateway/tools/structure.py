@@ -8,6 +8,7 @@ from .. import jsontext
 from ..registry.snapshot import Tool
 from ..toolservice.outcome import Failure, Outcome
 from ..transport.answer import Delivery, Reason
+from ..turns import at_length
 
 
 def conform(tool: Tool, outcome: Outcome, *, objects_only: bool) -> Outcome:
@@ -27,11 +28,12 @@ def conform(tool: Tool, outcome: Outcome, *, objects_only: bool) -> Outcome:
         return _misfit(tool, outcome, "it brings no JSON that could be held to it")
     if objects_only and not bytes(outcome.structured).startswith(b"{"):
         return _misfit(tool, outcome, "it is not a JSON object")
+    text = bytes(outcome.structured)
     try:
-        value = jsontext.parse(bytes(outcome.structured), unique=False)
+        with at_length(len(text)):
+            violations = tool.output_schema.violations(jsontext.parse(text, unique=False), "the answer")
     except jsontext.NotJson as fault:
         return _misfit(tool, outcome, str(fault))
-    violations = tool.output_schema.violations(value, "the answer")
     if violations:
         return _misfit(tool, outcome, "; ".join(violation.message for violation in violations))
     return outcome

@@ -265,6 +265,23 @@ class TestWhenNothingMoves:
         assert waiting(threads) == ["later"]
         work.end("later", *jobs)
 
+    def test_however_many_were_added_all_are_over_together(
+        self, work: Work, threads: Threads[str], clock: Clock
+    ) -> None:
+        slow = [f"slow {number}" for number in range(AT_ONCE + 3)]
+        submit(threads, *slow)
+        work.began(AT_ONCE)
+        for _ in range(3):
+            clock.now += PATIENCE_S
+            threads.look()
+            work.began(1)
+        clock.now += LOOSE_S + 0.001
+        submit(threads, "later")
+        work.end(slow[0])
+        wait_until(lambda: len(threads._idle) == 1, "end of a job")
+        assert waiting(threads) == ["later"]
+        work.end("later", *slow[1:])
+
     def test_no_turn_is_added_where_a_thread_is_lacking(self, work: Work, clock: Clock) -> None:
         threads = Threads(1, work)
         submit(threads, "ONE", "TWO")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import select
 import selectors
@@ -133,6 +134,7 @@ def test_a_connection_that_rests_is_no_reason_to_leave_new_ones_to_others(
 
 def test_settings_are_looked_up_once(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ThreadWorker, "init_process", lambda _: None)
+    monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
     worker.cfg.set("threads", 7)
     worker.init_process()
     worker.cfg.settings.clear()

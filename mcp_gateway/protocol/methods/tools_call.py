@@ -10,6 +10,7 @@ from ...faults import InvalidParams
 from ...jsontext import Fragment
 from ...tools import arguments, calling
 from ...toolservice.outcome import Failure
+from ...turns import at_length
 from ..era import Request, Result
 from ..shapes import Shape, faults, record, text
 
@@ -46,7 +47,8 @@ def answer(request: Request) -> Result:
     tool = calling.find(request.route, params["name"])
     request.seen.tool, request.seen.service = tool.name, tool.service
     request.era.admit_call(tool, given, request.headers)
-    arguments.check(tool, given)
+    with at_length(len(memoryview(request.message.params_text))):
+        arguments.check(tool, given)
     called = calling.call(
         request.route,
         tool,
