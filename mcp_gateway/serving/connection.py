@@ -22,7 +22,7 @@ from gunicorn.workers.gthread import TConn
 
 from ..turns import away
 from .client_socket import ClientSocket
-from .framing import AWAITED_BYTES, is_worth_a_thread
+from .framing import AWAITED_BYTES, Arrival
 
 if TYPE_CHECKING:
     from gunicorn.config import Config
@@ -160,7 +160,7 @@ class Connection(TConn):
         self.queued_s = 0.0
         self.late = False
         self.discarded = 0
-        self._received = bytearray()
+        self._arrival = Arrival()
         self._read_s = read_s
         self._write_s = write_s
         self._linger = linger
@@ -175,8 +175,7 @@ class Connection(TConn):
             return False
         except OSError:
             return True  # the thread sees that the connection is broken
-        self._received += data
-        return not data or is_worth_a_thread(self._received)
+        return self._arrival.add(data) or not data
 
     def receive(self, most: int) -> bytes:
         """
@@ -200,8 +199,7 @@ class Connection(TConn):
             self.parser = Parser(self.cfg, self._reader, self.client)
         if self.cfg.is_ssl:
             self.sock.settimeout(self._write_s)
-        self._reader.begin(0 if self.late else self._read_s, bytes(self._received))
-        self._received.clear()
+        self._reader.begin(0 if self.late else self._read_s, self._arrival.take())
         self.late = False
 
     def has_more(self) -> bool:
