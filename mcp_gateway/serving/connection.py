@@ -206,6 +206,10 @@ class Connection(TConn):
         """Return whether more than the answered request has been read from the client."""
         return bool(self._reader.buf.getvalue())
 
+    def go_on(self) -> bool:
+        """Count what was read behind the answered request as just arrived; return whether it is worth a thread."""
+        return self._arrival.add(self._reader.take_buffered())
+
     def has_hung_up(self) -> bool:
         """Return whether the client has closed its side, even when the request before that is not read yet."""
         poll = select.poll()

@@ -286,12 +286,14 @@ class Worker(ThreadWorker):
 
     def _go_on(self, conn: Connection, keep: bool) -> None:
         """End an answered connection, or go on with what has been read of its next request already."""
-        if keep:
-            self.enqueue_req(conn)
-        else:
+        if not keep:
             self._ignore(conn)
             self.nr_conns -= 1
             conn.close(graceful=True)
+        elif conn.go_on():
+            self.enqueue_req(conn)
+        else:
+            self._await(conn, self._arriving, self.read_s)
 
     def _take_back(self) -> None:
         """Wait for the next request on each connection that a thread has answered since this was last called."""

@@ -8,6 +8,7 @@ Clients that are slow, silent or gone, on more connections than there are thread
 from __future__ import annotations
 
 import http.client
+import re
 import signal
 import socket
 import time
@@ -65,9 +66,28 @@ def test_a_silent_connection_is_served_when_it_speaks(patient: Gateway) -> None:
             assert read_answer(connection).result == {}
 
 
+@pytest.mark.parametrize(
+    "cut", [1, 40, -1], ids=["first byte of the next one", "half a head of it", "all of it but the last byte"]
+)
+def test_what_is_sent_behind_a_request_and_is_no_request_holds_no_thread(patient: Gateway, cut: int) -> None:
+    request = posted(PING)
+    with many(patient.url, MORE_THAN_THREADS, request + request[:cut]) as slow:
+        assert [read_answer(connection).result for connection in slow] == [{}] * len(slow)
+        check_served(patient)
+        for connection in slow:
+            connection.sendall(request[cut:])
+            assert read_answer(connection).result == {}
+
+
 def test_half_a_head_is_dropped_in_time(here: Gateway) -> None:
     with many(here.url, MORE_THAN_THREADS, head()[:40]) as slow:
         assert [read_to_end(connection) for connection in slow] == [b""] * len(slow)
+
+
+def test_half_a_body_behind_a_request_gets_408_in_time(here: Gateway) -> None:
+    with many(here.url, MORE_THAN_THREADS, posted(PING) + posted(PING)[:-1]) as slow:
+        ends = [read_to_end(connection) for connection in slow]
+    assert {re.findall(rb"HTTP/1.1 (\d+)", end) == [b"200", b"408"] for end in ends} == {True}
 
 
 def test_half_a_body_gets_408_in_time_and_makes_no_call(here: Gateway, service: ToolService) -> None:
