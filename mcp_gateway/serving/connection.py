@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import select
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -204,11 +205,18 @@ class Connection(TConn):
 
     def has_more(self) -> bool:
         """Return whether more than the answered request has been read from the client."""
-        return bool(self._reader.buf.getvalue())
+        return bool(self._reader.buf.getvalue()) or self._decrypted() > 0
 
     def go_on(self) -> bool:
         """Count what was read behind the answered request as just arrived; return whether it is worth a thread."""
-        return self._arrival.add(self._reader.take_buffered())
+        read = self._reader.take_buffered()
+        if length := self._decrypted():
+            read += self.sock.recv(length)
+        return self._arrival.add(read)
+
+    def _decrypted(self) -> int:
+        """Return how many bytes have been decrypted with others and not been read: no poller sees these."""
+        return self.sock.pending() if isinstance(self.sock, ssl.SSLSocket) else 0
 
     def has_hung_up(self) -> bool:
         """Return whether the client has closed its side, even when the request before that is not read yet."""
