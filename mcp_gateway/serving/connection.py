@@ -194,7 +194,10 @@ class Connection(TConn):
     def init(self) -> None:
         """Make ready to read a request; a thread calls it before each one."""
         first = not self.initialized
-        super().init()
+        if first and self.cfg.is_ssl:
+            self._shake_hands()
+        else:
+            super().init()
         if first:
             self._reader = Reader(self.sock)
             self.parser = Parser(self.cfg, self._reader, self.client)
@@ -202,6 +205,21 @@ class Connection(TConn):
             self.sock.settimeout(self._write_s)
         self._reader.begin(0 if self.late else self._read_s, self._arrival.take())
         self.late = False
+
+    def _shake_hands(self) -> None:
+        """
+        Get the keys of TLS, for which the client has as long as for a request.
+
+        Raises:
+
+            TimeoutError: It did not answer in time; with the number of a reset connection, as above.
+        """
+        self.sock.settimeout(self._read_s)
+        try:
+            with away:
+                super().init()
+        except TimeoutError:
+            raise TimeoutError(errno.ECONNRESET, "the client did not finish the TLS handshake in time") from None
 
     def has_more(self) -> bool:
         """Return whether more than the answered request has been read from the client."""

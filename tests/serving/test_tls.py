@@ -5,17 +5,23 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import trustme
-from serving.clients import PING, head, posted
+from gunicorn.config import Config
+from serving.clients import PING, head, many, posted, read_to_end
 from serving.conftest import THREADS
 from support.processes import Gateway, configuration, gateway_process
 from support.rpc import connect, envelope, read_answer
 from support.toolservice import ToolService
+from support.turns import watch
 from support.waiting import wait_until
+
+from mcp_gateway.serving.connection import Connection
 
 Encrypted = Callable[[], socket.socket]
 
@@ -30,14 +36,26 @@ def listens(url: str) -> bool:
     return True
 
 
+def keys(folder: Path) -> dict[str, str]:
+    """Write a certificate and its key, and return the settings that name them."""
+    pem = folder / "server.pem"
+    AUTHORITY.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(pem))
+    return {"certfile": str(pem), "keyfile": str(pem)}
+
+
+def trusting() -> ssl.SSLContext:
+    """A client that takes that certificate."""
+    client = ssl.create_default_context()
+    AUTHORITY.configure_trust(client)
+    return client
+
+
 @pytest.fixture(scope="module")
 def here(service: ToolService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     """A gateway that speaks TLS and gives a request two seconds, an answer a minute."""
     folder = tmp_path_factory.mktemp("tls")
-    pem = folder / "server.pem"
-    AUTHORITY.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(pem))
     env = {
-        "GUNICORN_CMD_ARGS": f"--certfile {pem} --keyfile {pem}",
+        "GUNICORN_CMD_ARGS": " ".join(f"--{name} {path}" for name, path in keys(folder).items()),
         "GUNICORN_THREADS": str(THREADS),
         "MCP_GATEWAY_READ_TIMEOUT_S": "2",
         "MCP_GATEWAY_WRITE_TIMEOUT_S": "60",
@@ -50,13 +68,12 @@ def here(service: ToolService, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture
 def encrypted(here: Gateway) -> Iterator[Encrypted]:
     """Opens connections that have their keys."""
-    client = ssl.create_default_context()
-    AUTHORITY.configure_trust(client)
     with ExitStack() as ends:
 
         def begin() -> socket.socket:
             name = urlsplit(here.url).hostname
-            return ends.enter_context(client.wrap_socket(ends.enter_context(connect(here.url)), server_hostname=name))
+            plain = ends.enter_context(connect(here.url))
+            return ends.enter_context(trusting().wrap_socket(plain, server_hostname=name))
 
         yield begin
 
@@ -81,6 +98,15 @@ def test_half_a_request_over_tls_gets_408_in_time(encrypted: Encrypted) -> None:
 
 
 @pytest.mark.parametrize(
+    "sent", [b"\x16", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"], ids=["a byte", "half a hello"]
+)
+def test_a_handshake_that_stops_is_ended_in_time_and_is_no_fault_of_ours(here: Gateway, sent: bytes) -> None:
+    with many(here.url, 3 * THREADS, sent) as slow:
+        assert [read_to_end(connection) for connection in slow] == [b""] * len(slow)
+    assert "Traceback" not in here.said()
+
+
+@pytest.mark.parametrize(
     "length", [None, 8192], ids=["as they are", "the first one as long as what is read at once of what is decrypted"]
 )
 def test_requests_that_are_sent_together_over_tls_are_answered_one_after_another(
@@ -101,3 +127,25 @@ def _read_one(connection: socket.socket) -> int:
     while not answer.endswith(b"}}"):
         answer += connection.recv(1)
     return int(answer.partition(b'"id":')[2].partition(b",")[0])
+
+
+@pytest.mark.parametrize("when", [False, True], ids=["after connecting", "on connecting"])
+def test_a_handshake_is_awaited_without_a_turn(tmp_path: Path, when: bool) -> None:
+    config = Config()
+    for name, value in {**keys(tmp_path), "do_handshake_on_connect": when}.items():
+        config.set(name, value)
+    ours, theirs = socket.socketpair()
+    with watch() as watching, ThreadPoolExecutor(1) as pool:
+        connection = Connection(config, ours, "", "", 10, 60, lambda _: False)
+
+        def shake_hands() -> None:
+            wait_until(lambda: watching.is_away, "thread that waits for the client")
+            with trusting().wrap_socket(theirs, server_hostname="127.0.0.1"):
+                pass
+
+        client = pool.submit(shake_hands)
+        connection.init()
+        client.result(20)
+        assert watching.waits == 1
+        assert connection.sock.gettimeout() == 60
+        connection.close()
