@@ -27,7 +27,8 @@ MAX_DEPTH = 512
 MAX_INT_DIGITS = 4300
 """Python's own bound for ``int(text)``, which takes quadratic time; longer integers are held as ``Decimal``."""
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]')
+"""Possessive, or each character of a string takes up to 80 bytes, for going back to it."""
 
 
 class NotJson(ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from decimal import Decimal
 from typing import Any
 
@@ -76,6 +77,15 @@ def test_two_hundred_levels_are_read() -> None:
 
 def test_many_brackets_side_by_side_or_in_a_string_are_not_deep() -> None:
     assert jsontext.parse(b"[" + b",".join([b"[]"] * 600) + b',"[[[[{{{{"]')[0] == []
+
+
+def test_how_deep_a_text_is_takes_no_memory_for_each_character() -> None:
+    text = json.dumps("[" * jsontext.MAX_DEPTH + "\n[" * 50_000).encode()
+    tracemalloc.start()
+    jsontext.parse(text)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5 * len(text)
 
 
 def test_a_pair_of_surrogate_escapes_is_one_character() -> None:
