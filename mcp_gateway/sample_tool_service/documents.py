@@ -37,7 +37,7 @@ _CJK = (
     "\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _RUN = re.compile(f"([{_CJK}]+)|[^\\W_{_CJK}]+")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]++(.*)")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 Stamp = tuple[int, int]
@@ -103,8 +103,15 @@ def _title(text: str, otherwise: str) -> str:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and (heading := _HEADING.fullmatch(line)) and heading[1]:
-            return heading[1]
+            return _without_closing_marks(heading[1])
     return otherwise
+
+
+def _without_closing_marks(heading: str) -> str:
+    # Not by a regular expression, which would try each place where many blanks could be parted.
+    heading = heading.rstrip(" \t")
+    before = heading.rstrip("#")
+    return before.rstrip(" \t") if before.endswith((" ", "\t")) else heading
 
 
 def _decoded(content: bytes) -> str:

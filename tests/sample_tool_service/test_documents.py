@@ -187,6 +187,8 @@ def test_a_word_found_in_another_form_only_shows_the_beginning(documents: Path) 
         ("```sh\n# a comment\n```\n\n# Real", "Real"),
         ("no heading at all\n#hashtag", "page"),
         ("# \n", "page"),
+        ("# #\n", "#"),
+        ("# On C# and F#\t\n", "On C# and F#"),
         ("\ufeff# With a mark", "With a mark"),
     ],
 )
@@ -197,6 +199,17 @@ def test_the_title_is_the_first_heading_or_else_the_name(tmp_path: Path, text: s
     index.close()
     assert document
     assert document.title == title
+
+
+def test_a_heading_with_very_many_blanks_is_read_like_any_other(tmp_path: Path) -> None:
+    """A regular expression that tries each place where they could be parted takes hours."""
+    heading = "a" + " " * 300_000 + "#b"
+    (tmp_path / "page.md").write_text(f"# {heading} ##", encoding="utf-8")
+    index = DocumentIndex(tmp_path)
+    document = index.get("page.md")
+    index.close()
+    assert document
+    assert document.title == heading
 
 
 @pytest.mark.parametrize("content", ["# 한글 문서".encode("cp949"), b"# \xed\x95\x9c\xea\xb8\x80 \xff\xff"])
