@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache
+from typing import Any
 
 from gunicorn import util
 from gunicorn.http.wsgi import Response
@@ -20,13 +22,27 @@ class OneWriteResponse(Response):
 
     gunicorn writes them one after the other, which costs a system call more, and a worker that is killed in between
     leaves a head without its body.
+
+    Args:
+
+        gunicorns: What gunicorn makes a response of.
+
+        ends: Says whether the connection ends with this answer, whatever the request wants. It is asked when the head
+            is made ready, once: a worker may be told to stop while the application runs, and what the head has said
+            then holds.
     """
 
     _head = b""
 
+    def __init__(self, *gunicorns: Any, ends: Callable[[], bool] = lambda: False) -> None:
+        super().__init__(*gunicorns)
+        self._ends = ends
+
     def send_headers(self) -> None:
         """Make the head ready; it leaves with the body, or alone when there is none."""
         if not self.headers_sent:
+            if self._ends():
+                self.force_close()
             lines = [*self.default_headers(), *(f"{name}: {value}\r\n" for name, value in self.headers), "\r\n"]
             self._head = "".join(lines).encode("latin-1")
             self.headers_sent = True

@@ -88,16 +88,8 @@ _DISCARDED_AT_ONCE = 262_144
 
 _create: Any = wsgi.create
 
-
-def _made(req: WholeRequest, *others: Any) -> Any:
-    """Make the response and the environment of a request as gunicorn does, and say what else there is to know."""
-    response, environ = _create(req, *others, response_class=OneWriteResponse)
-    tell(environ, req.headers, queued_s=req.queued_s, draining=leaving.said)
-    return response, environ
-
-
-# gunicorn's worker takes these from the modules and gives no other way to choose them.
-wsgi.create = cast("Any", _made)
+# gunicorn's worker takes these from the modules and gives no other way to choose them; wsgi.create, too, which each
+# process of a worker replaces by a method of that.
 util.write_error = refuse
 util.http_date = http_date
 
@@ -145,6 +137,7 @@ class Worker(ThreadWorker):
         """Serve, with settings that are what they are now: gunicorn asks for 28 of them in each request."""
         gc.set_threshold(*GARBAGE)
         vars(self.cfg).update({name: setting.get() for name, setting in self.cfg.settings.items()})
+        wsgi.create = cast("Any", self._make)
         super().init_process()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -310,11 +303,19 @@ class Worker(ThreadWorker):
             return False
         return super().handle(conn)
 
+    def _make(self, req: WholeRequest, *others: Any) -> Any:
+        """Make the response and the environment of a request as gunicorn does, and say what else there is to know."""
+        response, environ = _create(req, *others, response_class=partial(OneWriteResponse, ends=self._stops))
+        tell(environ, req.headers, queued_s=req.queued_s, draining=leaving.said)
+        return response, environ
+
+    def _stops(self) -> bool:
+        """Return whether clients have to hear, in an answer and not by losing their next request, that this ends."""
+        return leaving.said or self._told_at is not None or not self.alive
+
     def handle_request(self, req: Request, conn: TConn) -> bool:
         """Run the application and send its answer, for which the client has a bounded time."""
         cast("WholeRequest", req).queued_s = cast("Connection", conn).queued_s
-        if self._told_at is not None:
-            req.force_close()  # the client hears of it in an answer, and not by losing its next request
         try:
             return super().handle_request(req, conn)
         except TimeoutError:

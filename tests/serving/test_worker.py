@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
+from gunicorn.http import wsgi
 from gunicorn.workers.gthread import ThreadWorker
 
 from mcp_gateway.serving import worker as module
@@ -135,6 +136,7 @@ def test_a_connection_that_rests_is_no_reason_to_leave_new_ones_to_others(
 def test_settings_are_looked_up_once(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ThreadWorker, "init_process", lambda _: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
+    monkeypatch.setattr(wsgi, "create", None)  # the worker puts its own there
     worker.cfg.set("threads", 7)
     worker.init_process()
     worker.cfg.settings.clear()

@@ -49,6 +49,11 @@ class UnderWay:
         self.gate.open.set()
         assert self.answer.result(20).text == "done"
 
+    def wait_told_of_reload(self, old: set[int]) -> None:
+        """Wait until, of the *old* workers, only the one with the call is left: both have been told by then."""
+        here = self.here
+        wait_until(lambda: len(here.workers()) == 3 and len(here.workers() & old) == 1, "old worker beside new ones")
+
 
 @contextlib.contextmanager
 def call_under_way(folder: Path, drain_s: int = 0) -> Iterator[UnderWay]:
@@ -158,6 +163,23 @@ def test_an_idle_kept_connection_is_told_to_close_by_the_answer_to_its_next_requ
         here.signal(signal.SIGTERM)
 
 
+def test_a_call_under_way_at_sigterm_is_told_in_its_answer_that_the_connection_ends(tmp_path: Path) -> None:
+    with call_under_way(tmp_path) as slow:
+        slow.here.signal(signal.SIGTERM)
+        wait_until(lambda: nobody_listens(slow.here.url), "end of listening")
+        slow.finish()
+        assert slow.answer.result().headers["Connection"] == "close"
+
+
+def test_a_call_under_way_at_sighup_is_told_in_its_answer_that_the_connection_ends(tmp_path: Path) -> None:
+    with call_under_way(tmp_path) as slow:
+        old = slow.here.workers()
+        slow.here.reload()
+        slow.wait_told_of_reload(old)
+        slow.finish()
+        assert slow.answer.result().headers["Connection"] == "close"
+
+
 def posted(body: bytes) -> bytes:
     head = "POST /mcp/core HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}MCP-Protocol-Version: {LEGACY}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
@@ -202,7 +224,7 @@ def test_sigterm_is_heard_while_old_workers_still_answer_their_calls_after_sighu
         here = slow.here
         old = here.workers()
         here.reload()
-        wait_until(lambda: len(here.workers()) == 3 and len(here.workers() & old) == 1, "old worker beside new ones")
+        slow.wait_told_of_reload(old)
         new, asked = here.workers() - old, set[int]()
         wait_until(lambda: asked.add(here.readyz()["pid"]) or new <= asked, "answer of both new workers")
         here.signal(signal.SIGTERM)
