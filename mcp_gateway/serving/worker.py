@@ -66,6 +66,12 @@ How long a worker that is told to stop still takes connections at least: it may 
 the whole server is leaving, nobody new is connected in that time, and who is connecting already can still come in.
 """
 
+PAUSE_S = 0.1
+"""How long a worker takes no connection when the system has no room for one; who wants one waits in its queue."""
+
+COMPLAINT_S = 60.0
+"""… and how often it says so."""
+
 YIELD_S = 0.0005
 """How long a worker that has more connections in use than another leaves a new one to it."""
 
@@ -122,6 +128,8 @@ class Worker(ThreadWorker):
         self._lingering = Waiting()
         self._answered: deque[Connection] = deque()
         self._notified_at = 0.0
+        self._accepts_at = 0.0
+        self._complained_at = -math.inf
         self._told_at: float | None = None
         self._door_is_open = True
         self._quits = False
@@ -227,6 +235,9 @@ class Worker(ThreadWorker):
             client_socket, client = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):  # another worker was faster, or the client has left again
             return False
+        except OSError as fault:
+            self._pause(fault)
+            return False
         self.nr_conns += 1
         self._note_use()
         conn = Connection(
@@ -234,6 +245,19 @@ class Worker(ThreadWorker):
         )
         self._await(conn, cast("Waiting", self.pending_conns), self.cfg.keepalive)
         return True
+
+    def _pause(self, fault: OSError) -> None:
+        """Go on without new connections for a moment: there are no files or no memory for one more."""
+        now = time.monotonic()
+        self._accepts_at = now + PAUSE_S
+        self.set_accept_enabled(False)
+        if now - self._complained_at >= COMPLAINT_S:
+            self._complained_at = now
+            self.log.warning("New connections have to wait: %s", fault.strerror)
+
+    def set_accept_enabled(self, enabled: bool | None) -> None:
+        """Take new connections from now on, or none; gunicorn asks for it at each turn of its loop."""
+        super().set_accept_enabled(bool(enabled) and time.monotonic() >= self._accepts_at)
 
     def _on_readable(self, conn: Connection, _: socket.socket) -> None:
         """Do what is due for a connection on which something has come, or whose client has hung up."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import errno
 import math
+import os
 import select
 import selectors
 import signal
@@ -98,6 +100,77 @@ def test_no_more_connections_are_taken_together_than_there_may_be(
     monkeypatch.setattr(balance, "is_ahead", lambda _: False)
     worker.worker_connections = 2
     assert taken_of_three(worker) == 2
+
+
+class Crowded(socket.socket):
+    """A listener of a process that has no room for one more connection, for a while."""
+
+    lacks = 0
+
+    def accept(self) -> Any:
+        """Take a connection when nothing is lacking any more."""
+        if self.lacks:
+            raise OSError(self.lacks, os.strerror(self.lacks))
+        return super().accept()
+
+
+@pytest.fixture
+def crowded(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crowded]:
+    """The worker's listener, which has no file left; somebody has connected."""
+    monkeypatch.setattr(balance, "is_ahead", lambda _: False)
+    with Crowded() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        listener.lacks = errno.EMFILE
+        worker.sockets = [listener]
+        worker.set_accept_enabled(True)
+        with socket.create_connection(listener.getsockname()):
+            yield listener
+
+
+def takes(worker: Worker) -> bool:
+    """Let the worker look at its listeners once, as in each turn of gunicorn's loop; return whether it took anybody."""
+    worker.set_accept_enabled(True)
+    for key, _ in worker.poller.select(0):
+        key.data(key.fileobj)
+    taken = tuple(worker.pending_conns)
+    for conn in taken:
+        worker._forget(conn)
+        worker._end(conn)
+    return bool(taken)
+
+
+@pytest.mark.parametrize("lacks", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM], ids=errno.errorcode.get)
+def test_a_connection_for_which_there_is_no_room_waits_until_there_is(
+    worker: Worker, crowded: Crowded, monkeypatch: pytest.MonkeyPatch, lacks: int
+) -> None:
+    monkeypatch.setattr(module, "PAUSE_S", 0)
+    crowded.lacks = lacks
+    assert not takes(worker)
+    crowded.lacks = 0
+    assert takes(worker)
+
+
+def test_a_worker_that_has_no_room_does_not_try_again_at_once(
+    worker: Worker, crowded: Crowded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAUSE_S", 3600)
+    assert not takes(worker)
+    crowded.lacks = 0
+    assert not takes(worker)
+
+
+@pytest.mark.parametrize(("every_s", "lines"), [(3600, 1), (0, 2)], ids=["soon", "later"])
+def test_that_there_is_no_room_is_said_and_not_again_soon(
+    worker: Worker, crowded: Crowded, monkeypatch: pytest.MonkeyPatch, every_s: float, lines: int
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(worker, "log", SimpleNamespace(warning=lambda text, *words: said.append(text % words)))
+    monkeypatch.setattr(module, "PAUSE_S", 0)
+    monkeypatch.setattr(module, "COMPLAINT_S", every_s)
+    takes(worker)
+    takes(worker)
+    assert said == [f"New connections have to wait: {os.strerror(errno.EMFILE)}"] * lines
 
 
 def test_nobody_leaves_a_connection_to_a_worker_that_stops(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
