@@ -97,9 +97,11 @@ def child_exit(server, worker):
 def worker_exit(server, worker):
     """End the loading thread of a worker that stops."""
     gateway = getattr(worker, "wsgi", None)  # not there when the worker could not boot
-    if gateway is not None:
-        gateway.stop()
-    worker.end()
+    try:
+        if gateway is not None:
+            gateway.stop()
+    finally:
+        worker.end()
 
 
 def on_exit(server):

@@ -132,7 +132,7 @@ class Worker(ThreadWorker):
         self._complained_at = -math.inf
         self._told_at: float | None = None
         self._door_is_open = True
-        self._quits = False
+        self._status: int | None = None
 
     @classmethod
     def check_config(cls, cfg: Config, log: Logger) -> None:
@@ -158,14 +158,27 @@ class Worker(ThreadWorker):
 
     def handle_quit(self, sig: int, frame: FrameType | None) -> None:
         """End at once (SIGQUIT, SIGINT), whatever is under way."""
-        self._quits = True
+        self._status = 0
         # Not gthread's own: it ends the pool, whose lock this very thread may hold when the signal comes.
         super(ThreadWorker, self).handle_quit(sig, frame)
 
+    def handle_abort(self, sig: int, frame: FrameType | None) -> None:
+        """End at once (SIGABRT): the master has not heard from this worker for too long."""
+        self._status = 1
+        super().handle_abort(sig, frame)
+
+    def run(self) -> None:
+        """Serve until the worker has stopped; where that fails, nobody takes connections here any more, and it ends."""
+        try:
+            super().run()
+        except Exception:
+            self._status = 1
+            raise
+
     def end(self) -> None:
-        """End the process where it was told to do so at once; else the threads that are left are awaited."""
-        if self._quits:
-            os._exit(0)
+        """End the process where there is nothing to wait for; else the threads that are left are awaited."""
+        if self._status is not None:
+            os._exit(self._status)
 
     def notify(self) -> None:
         """Tell the master that this worker lives, not more often than it can matter."""

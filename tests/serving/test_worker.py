@@ -233,3 +233,40 @@ def test_sigquit_ends_the_worker_whatever_its_main_thread_is_doing_with_the_pool
     with worker.tpool._lock, pytest.raises(SystemExit):
         worker.handle_quit(signal.SIGQUIT, None)
     worker.tpool.shutdown()
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """With what status the process was ended."""
+    statuses: list[int] = []
+    monkeypatch.setattr(os, "_exit", statuses.append)
+    return statuses
+
+
+def test_a_worker_that_fails_ends_its_process_whatever_its_threads_do(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, ended: list[int]
+) -> None:
+    def fail(_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(ThreadWorker, "run", fail)
+    with pytest.raises(EOFError):
+        worker.run()
+    worker.end()
+    assert ended == [1]
+
+
+def test_a_worker_that_is_aborted_ends_its_process_whatever_its_threads_do(worker: Worker, ended: list[int]) -> None:
+    with pytest.raises(SystemExit):
+        worker.handle_abort(signal.SIGABRT, None)
+    worker.end()
+    assert ended == [1]
+
+
+def test_a_worker_that_has_stopped_leaves_its_threads_the_time_they_need(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, ended: list[int]
+) -> None:
+    monkeypatch.setattr(ThreadWorker, "run", lambda _: None)
+    worker.run()
+    worker.end()
+    assert ended == []

@@ -278,6 +278,15 @@ def test_a_killed_worker_is_replaced_while_the_calls_of_the_other_go_on(tmp_path
     assert len(service.calls("slow")) == 8, "a call that may have reached the Tool Service was sent again"
 
 
+def test_a_worker_that_is_aborted_ends_with_the_threads_that_have_nothing_to_do_and_is_replaced(tmp_path: Path) -> None:
+    with ToolService() as service, gateway_process(tmp_path, configuration(service), workers=1) as here:
+        wait_until(here.answers, "answer of /healthz")  # by a thread, which stays
+        (one,) = here.workers()
+        os.kill(one, signal.SIGABRT)
+        wait_until(lambda: here.workers() - {one}, "new worker")
+        here.wait_ready()
+
+
 def outcome_of(answer: Future[Answer]) -> str:
     try:
         return answer.result(20).text
