@@ -64,6 +64,8 @@ def on_starting(server):
         boot.first(os.environ, server.cfg)
     except ConfigFaults as faulty:
         _refuse(faulty)
+    if warning := limits.shortage(server.cfg.threads):
+        server.log.warning("%s", warning)
 
 
 def when_ready(server):
