@@ -37,15 +37,19 @@ class Sweeper:
         self._every_s = every_s
         self._lock = threading.Lock()
         self._pools: weakref.WeakSet[Swept] = weakref.WeakSet()
+        self._runs = False
 
     def watch(self, pool: Swept) -> None:
-        """Come by at *pool* until nothing rests in it."""
+        """Come by at *pool* until nothing rests in it; where the system has no room for a thread, ask again later."""
         with self._lock:
-            idle = not self._pools
+            if not self._runs:
+                try:
+                    threading.Thread(target=self._sweep, name="sweeper", daemon=True).start()
+                except RuntimeError:
+                    return
+                self._runs = True
             self._pools.add(pool)
             pool.watched = True
-            if idle:
-                threading.Thread(target=self._sweep, name="sweeper", daemon=True).start()
 
     def _sweep(self) -> None:
         while True:
@@ -53,6 +57,7 @@ class Sweeper:
             with self._lock:
                 self._visit_all()
                 if not self._pools:
+                    self._runs = False
                     return
 
     def _visit_all(self) -> None:

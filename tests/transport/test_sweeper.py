@@ -6,6 +6,7 @@ import gc
 import threading
 import weakref
 
+import pytest
 from support.waiting import wait_until
 
 from mcp_gateway.transport.sweeper import Sweeper
@@ -58,3 +59,21 @@ def test_a_pool_that_was_dropped_is_not_kept() -> None:
 
     del pool
     wait_until(lambda: gc.collect() is not None and kept() is None, "end of the pool")
+
+
+def test_where_no_thread_can_be_started_nothing_fails_and_whoever_asks_next_is_visited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    sweeper, pool = Sweeper(0.01), Resting(1)
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", fail)
+        sweeper.watch(pool)
+    assert not pool.watched
+
+    sweeper.watch(pool)
+
+    wait_until(lambda: not pool.watched, "end of the watch")
+    assert pool.left == 0
