@@ -36,8 +36,8 @@ Worker.read_s = _settings.read_timeout_s
 Worker.write_s = _settings.write_timeout_s
 Worker.drain_s = _settings.timings.drain_s
 
-# Open connections of one worker, with or without a thread. One that never says anything costs under 2 kB, and makes
-# room for the next when they are all taken. Each is an open file, and a call under way needs some more.
+# Open connections of one worker, with or without a thread. One that says nothing costs under 2 kB, and makes room for
+# the next when they are all taken. Each is an open file, and a call under way needs some more.
 worker_connections = limits.connections(4096 + threads, threads)
 
 # All of these follow from how long a call may take: mcp_gateway/timings.py.

@@ -75,6 +75,9 @@ COMPLAINT_S = 60.0
 YIELD_S = 0.0005
 """How long a worker that has more connections in use than another leaves a new one to it."""
 
+SPARED_S = 1.0
+"""Nobody who came, began to send, or was answered less long ago is ended to make room: it may just be sending."""
+
 RESTS_AFTER_S = 5.0
 """A connection whose client has said nothing for so long rests: it is no reason to leave new ones to others."""
 
@@ -260,8 +263,9 @@ class Worker(ThreadWorker):
         return True
 
     def _pause(self, fault: OSError) -> None:
-        """Go on without new connections for a moment: there are no files or no memory for one more."""
+        """Go on without new connections for a moment, and make room: there are no files or no memory for one more."""
         now = time.monotonic()
+        self._make_room(now)
         self._accepts_at = now + PAUSE_S
         self.set_accept_enabled(False)
         if now - self._complained_at >= COMPLAINT_S:
@@ -364,11 +368,11 @@ class Worker(ThreadWorker):
         now = time.monotonic()
         if self.alive:
             self._note_use()
+            if self.nr_conns >= self.worker_connections:
+                self._make_room(now)
         else:
             self._hurry((*self.pending_conns, *self._lingering), now + STOPPING_S)
             self._hurry(self._arriving, now + ARRIVING_S)
-        if self.nr_conns >= self.worker_connections and self.pending_conns:
-            self.pending_conns[0].timeout = now  # room for one that has something to say
         super().murder_pending()
         while self._arriving and self._arriving[0].timeout <= now:
             conn = self._arriving[0]
@@ -377,6 +381,25 @@ class Worker(ThreadWorker):
             self.enqueue_req(conn)
         while self._lingering and self._lingering[0].timeout <= now:
             conn = self._lingering[0]
+            self._forget(conn)
+            self._end(conn)
+
+    def _make_room(self, now: float) -> None:
+        """
+        End the connection whose client has let this worker wait for longest, if that is long.
+
+        Whether it rests between two requests, has never sent one, or sends one without end does not matter: if one kind
+        were spared, its connections could take every place. Who rests may do so for longest, so as a rule those go, who
+        lose nothing, before a request that is arriving.
+        """
+        kinds = (
+            (cast("Waiting", self.keepalived_conns), self.cfg.keepalive),
+            (cast("Waiting", self.pending_conns), self.cfg.keepalive),
+            (self._arriving, self.read_s),
+        )
+        firsts = [(waiting[0].timeout - seconds, waiting[0]) for waiting, seconds in kinds if waiting]
+        since, conn = min(firsts, key=lambda first: first[0], default=(now, None))
+        if conn is not None and now - since >= SPARED_S:
             self._forget(conn)
             self._end(conn)
 

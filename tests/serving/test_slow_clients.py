@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import select
 import signal
 import socket
 import time
@@ -286,16 +287,29 @@ def test_a_call_that_waits_for_a_thread_is_not_made_when_its_client_has_hung_up(
 # --- the number of connections ---------------------------------------------------------------------------------------
 
 
-def test_silent_connections_make_room_when_there_are_too_many(start: Start, service: ToolService) -> None:
-    here = start(service, "--worker-connections 20")
+@pytest.mark.parametrize("sent", [b"", head()[:40]], ids=["nothing", "half a head"])
+def test_connections_that_wait_make_room_when_there_are_too_many(
+    start: Start, service: ToolService, sent: bytes
+) -> None:
+    here = start(service, "--worker-connections 20", MCP_GATEWAY_READ_TIMEOUT_S="3600")
     for _ in range(3):  # connections that are gone are not counted
         with many(here.url, 15, posted(PING, "Connection: close")) as answered:
             assert {status_of(connection) for connection in answered} == {200}
-    with many(here.url, 60) as silent:
+    with many(here.url, 60, sent) as waiting:
         check_served(here)
-        assert silent[0].recv(1) == b""
-        silent[-1].sendall(posted(PING))
-        assert read_answer(silent[-1]).result == {}
+        assert waiting[0].recv(1) == b""
+        waiting[-1].sendall(posted(PING)[len(sent) :])
+        assert read_answer(waiting[-1]).result == {}
+
+
+def test_connections_that_rest_make_room_when_there_are_too_many(start: Start, service: ToolService) -> None:
+    here = start(service, "--worker-connections 20")
+    with many(here.url, 20 - THREADS, posted(PING)) as kept:
+        assert [read_answer(connection).headers["Connection"] for connection in kept] == ["keep-alive"] * len(kept)
+        with many(here.url, THREADS):
+            check_served(here)
+            ended, _, _ = select.select(kept, [], [], 20)
+            assert {connection.recv(1) for connection in ended} == {b""}
 
 
 # --- the end ---------------------------------------------------------------------------------------------------------

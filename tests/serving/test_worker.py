@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import errno
+import gc
 import math
 import os
 import select
@@ -12,6 +12,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -102,6 +103,78 @@ def test_no_more_connections_are_taken_together_than_there_may_be(
     assert taken_of_three(worker) == 2
 
 
+@dataclass(frozen=True, slots=True)
+class Full:
+    """A worker that has as many connections as it may have."""
+
+    worker: Worker
+    ends: ExitStack
+
+    def add(self, kind: str, seconds_ago: float) -> Connection:
+        """Let the worker have one more, which has waited for so long."""
+        ours, theirs = socket.socketpair()
+        self.ends.enter_context(theirs)
+        conn = Connection(self.worker.cfg, ours, "", "", 10, 60, lambda _: False)
+        self.ends.enter_context(conn.sock)
+        waiting = getattr(self.worker, kind)
+        self.worker._await(conn, waiting, self.worker.read_s if kind == "_arriving" else self.worker.cfg.keepalive)
+        conn.timeout -= seconds_ago
+        self.worker.nr_conns += 1
+        self.worker.worker_connections = self.worker.nr_conns
+        return conn
+
+    def left(self, *conns: Connection) -> list[Connection]:
+        """Return which of them are left after one turn of gunicorn's loop."""
+        self.worker.murder_keepalived()
+        self.worker.murder_pending()
+        return [conn for conn in conns if conn.waiting is not None]
+
+
+KINDS = ["keepalived_conns", "pending_conns", "_arriving"]
+NAMES = ["at rest", "silent", "unfinished"]
+
+
+@pytest.fixture
+def full(worker: Worker) -> Iterator[Full]:
+    """The worker, once it has been given connections."""
+    worker.cfg.set("keepalive", 75)
+    with ExitStack() as ends:
+        yield Full(worker, ends)
+
+
+@pytest.mark.parametrize("oldest", KINDS, ids=NAMES)
+def test_who_has_waited_for_longest_makes_room_at_rest_silent_or_unfinished(full: Full, oldest: str) -> None:
+    longest = full.add(oldest, 4)
+    others = [full.add(kind, 3) for kind in KINDS]
+    assert full.left(*others, longest) == others
+    assert full.worker.nr_conns == 3
+
+
+@pytest.mark.parametrize("older", KINDS, ids=NAMES)
+def test_who_has_just_come_does_not_make_room_while_others_have_waited_longer(full: Full, older: str) -> None:
+    waits, newest = full.add(older, 2), full.add("pending_conns", 0)
+    assert full.left(waits, newest) == [newest]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_nobody_makes_room_who_may_just_be_sending(full: Full, kind: str) -> None:
+    fresh = full.add(kind, 0.5)
+    assert full.left(fresh) == [fresh]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_nobody_has_to_make_room_while_there_is_some(full: Full, kind: str) -> None:
+    waits = full.add(kind, 5)
+    full.worker.worker_connections += 1
+    assert full.left(waits) == [waits]
+
+
+def test_a_worker_all_of_whose_connections_are_busy_ends_none(full: Full) -> None:
+    full.worker.nr_conns = full.worker.worker_connections
+    assert full.left() == []
+    assert full.worker.nr_conns == full.worker.worker_connections
+
+
 class Crowded(socket.socket):
     """A listener of a process that has no room for one more connection, for a while."""
 
@@ -149,6 +222,13 @@ def test_a_connection_for_which_there_is_no_room_waits_until_there_is(
     assert not takes(worker)
     crowded.lacks = 0
     assert takes(worker)
+
+
+def test_who_has_waited_for_longest_makes_room_too_when_no_file_is_left(full: Full, crowded: Crowded) -> None:
+    waits = full.add("keepalived_conns", 5)
+    full.worker.worker_connections += 1
+    assert not takes(full.worker)
+    assert full.left(waits) == []
 
 
 def test_a_worker_that_has_no_room_does_not_try_again_at_once(
