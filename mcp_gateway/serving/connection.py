@@ -157,7 +157,7 @@ class Connection(TConn):
         self.watched = False
         self.timeout: float = 0.0
         self.data_ready = True  # the poller has seen the first byte: no thread waits for it
-        self.queued_at = 0.0
+        self.queued_at = self.answered_at = 0.0
         self.queued_s = 0.0
         self.late = False
         self.discarded = 0

@@ -312,6 +312,7 @@ class Worker(ThreadWorker):
             keep = self.handle(conn)
         finally:
             if keep and not conn.has_more():
+                conn.answered_at = time.monotonic()
                 self._answered.append(conn)
                 if not conn.watched:  # nothing would make the poller look
                     self.method_queue.defer(self._take_back)
@@ -333,7 +334,8 @@ class Worker(ThreadWorker):
         """Wait for the next request on each connection that a thread has answered since this was last called."""
         while self._answered:
             seconds = self.cfg.keepalive if self.alive else STOPPING_S
-            self._await(self._answered.popleft(), cast("Waiting", self.keepalived_conns), seconds)
+            conn = self._answered.popleft()
+            self._await(conn, cast("Waiting", self.keepalived_conns), seconds, since=conn.answered_at)
 
     def handle(self, conn: TConn) -> bool:
         """Answer one request; runs in a thread."""
@@ -432,8 +434,8 @@ class Worker(ThreadWorker):
         conn.discarded += len(data)
         return bool(data) and conn.discarded < LINGER_BYTES
 
-    def _await(self, conn: Connection, waiting: Waiting, seconds: float) -> None:
-        conn.timeout = time.monotonic() + seconds
+    def _await(self, conn: Connection, waiting: Waiting, seconds: float, since: float | None = None) -> None:
+        conn.timeout = (time.monotonic() if since is None else since) + seconds
         conn.waiting = waiting
         waiting.append(conn)
         if not conn.watched:
