@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
-from gunicorn.http.unreader import SocketUnreader
+from gunicorn.http.unreader import SocketUnreader, Unreader
 from gunicorn.workers.gthread import TConn
 
 from ..turns import away
@@ -36,6 +36,11 @@ BYTES_PER_S = 65_536
 """Each so many bytes of a request give its client one more second: 4 MiB may take a minute more than a small body."""
 
 _LARGEST_READ = 1_048_576
+
+_SMALL_HEAD = 16_384
+
+_MOST_TRAILERS = 8_192
+"""Nobody asks for trailers here. gunicorn takes 800 KB of them, and looks at all of it for each byte that drips in."""
 
 _HUNG_UP = getattr(select, "POLLRDHUP", 0)
 """Linux tells that a peer has closed although what it sent before is not read yet; elsewhere only a reset shows."""
@@ -86,6 +91,26 @@ class WholeRequest(Request):
     """
 
     queued_s = 0.0
+
+    def read_into(self, unreader: Unreader, buf: bytearray, stop: bool | None = False) -> None:
+        """
+        Read more of the head: of a large one as much again as there is, unless it ends before or becomes too large.
+
+        gunicorn looks at all of it whenever something has come: where a head of 700 KB dripped, each byte took 0.4 ms.
+        """
+        looked = len(buf)
+        enough = min(2 * looked, self.max_buffer_headers + 1) if looked >= _SMALL_HEAD else 0
+        super().read_into(unreader, buf, stop)
+        while len(buf) < enough and buf.find(b"\r\n\r\n", looked - 3) < 0:
+            looked = len(buf)
+            super().read_into(unreader, buf)
+
+    def set_body_reader(self) -> None:
+        """Choose how the body is read, once the head is."""
+        super().set_body_reader()
+        reader = self.body.reader if self.body else None
+        if isinstance(reader, ChunkedReader):
+            reader.limit_trailer_section = _MOST_TRAILERS  # type: ignore[attr-defined]  # its stubs are of an older gunicorn
 
     def _peer_is_trusted_proxy(self) -> bool:
         """

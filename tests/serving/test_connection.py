@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -14,6 +14,7 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.http.errors import InvalidChunkSize
 from gunicorn.http.message import Request
+from gunicorn.http.unreader import IterUnreader
 from serving.clients import head, posted
 from support.turns import watch
 from support.waiting import wait_until
@@ -95,6 +96,46 @@ def test_a_body_that_is_broken_is_never_finished() -> None:
         with pytest.raises(InvalidChunkSize):
             request.body.read()
         assert connection.parser.finish_body() is False
+
+
+@contextmanager
+def reading(*pieces: bytes) -> Iterator[Callable[[bytearray], None]]:
+    """What reads more of a head, of which these pieces are still to come."""
+    with asked(posted(b"{}")) as (_, request):
+        unreader = IterUnreader(iter(pieces))
+        yield lambda head: request.read_into(unreader, head)
+
+
+LARGE = b"x" * 20_000
+
+
+def test_of_a_large_head_that_drips_as_much_again_is_read_before_gunicorn_looks_at_it_again() -> None:
+    with reading(*[b"y"] * 30_000) as read_more:
+        head = bytearray(LARGE)
+        read_more(head)
+        assert len(head) == 2 * len(LARGE)
+
+
+@pytest.mark.parametrize("end", [[b"\r\n\r\n"], [b"\r", b"\n", b"\r", b"\n"], [b"a: b\r\n\r\n{}"]])
+def test_no_more_is_read_of_a_large_head_than_there_is(end: list[bytes]) -> None:
+    with reading(b"y", *end, b"the next request") as read_more:
+        head = bytearray(LARGE)
+        read_more(head)
+        assert head == LARGE + b"y" + b"".join(end)
+
+
+def test_the_end_of_a_large_head_is_found_in_its_first_piece() -> None:
+    with reading(b"\n", b"the next request") as read_more:
+        head = bytearray(LARGE + b"\r\n\r")
+        read_more(head)
+        assert head == LARGE + b"\r\n\r\n"
+
+
+def test_a_small_head_is_looked_at_with_each_piece() -> None:
+    with reading(b"y", b"z") as read_more:
+        head = bytearray(b"x" * 100)
+        read_more(head)
+        assert head.endswith(b"xy")
 
 
 def test_going_on_to_the_next_request_takes_no_system_call(monkeypatch: pytest.MonkeyPatch) -> None:

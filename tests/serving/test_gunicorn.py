@@ -29,6 +29,9 @@ READ_BY_US = {
     "ChunkedReader": (body.ChunkedReader, "c1aa79e0ae04"),
     "Response": (wsgi.Response, "d67f8e6b29d7"),
     "HeaderPolicy": (HeaderPolicy, "84bc24b291e7"),
+    "_parse_python": (Request._parse_python, "ed07ffec5178"),
+    "read_into": (Request.read_into, "3f959e4da304"),
+    "set_body_reader": (Request.set_body_reader, "db5c46d4c717"),
     "should_close": (Request.should_close, "37c454bfb3e3"),
 }
 

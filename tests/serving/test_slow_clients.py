@@ -159,6 +159,18 @@ def test_an_endless_head_is_read_in_a_bounded_time(here: Gateway) -> None:
         assert [read_to_end(connection) for connection in slow] == [b""] * len(slow)
 
 
+def test_a_head_that_is_too_large_is_refused_although_it_does_not_end(patient: Gateway) -> None:
+    with connect(patient.url) as connection:
+        connection.sendall(head()[:-2] + b"".join(b"X-%d: %s\r\n" % (number, b"x" * 8000) for number in range(105)))
+        assert status_of(connection) == 431
+
+
+def test_endless_trailers_are_refused(patient: Gateway) -> None:
+    with connect(patient.url) as connection:
+        connection.sendall(head("Transfer-Encoding: chunked") + b"0\r\n" + b"x: y\r\n" * 12_000)
+        assert status_of(connection) == 400
+
+
 def test_an_answer_that_nobody_reads_is_given_up(start: Start) -> None:
     with ToolService() as service:
         service.add("large", lambda _: Reply(b"x" * 20_000_000))
