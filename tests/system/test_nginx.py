@@ -285,9 +285,8 @@ def test_when_an_instance_is_killed_only_the_calls_under_way_on_it_are_lost(tmp_
         pair.service.wait_for_calls("held", 8)
         calls = [pool.submit(one, number) for number in range(CALLS)]
         wait_until(lambda: sum(call.done() for call in calls) >= CALLS // 4, "quarter of the calls")
-        # The master first, or it would replace its worker.
-        for pid in (victim.pid, *victim.workers()):
-            os.kill(pid, signal.SIGKILL)
+        # All at once, or a caller that lost a call could lose its next one on the worker that is left.
+        os.killpg(victim.pid, signal.SIGKILL)
         answered = {guid: call.result(60) for guid, call in zip(guids, calls, strict=True)}
         pair.gate.set()
         held_answered = {guid: call.result(60) for guid, call in zip(held_guids, held, strict=True)}
