@@ -19,7 +19,7 @@ from urllib.parse import urljoin
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from . import jsontext
+from . import jsontext, pattern
 from .faults import Violation
 
 DIALECTS = (
@@ -35,9 +35,11 @@ MAX_VIOLATIONS = 10
 LISTED_VALUES = 512
 """Values up to which one counts as small; a member's name is one too, and so are 256 characters of a text."""
 
-# Linear time for all that a regular expression proper can say; look-around and back-references fall back on
-# backtracking, which gives up after this many steps (about 0.3 ms) and then counts as no match.
-_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+# Linear time for all that a regular expression proper can say; look-around and back-references need backtracking, which
+# gives up after this many steps (about 0.3 ms) and then counts as no match.
+_LINEAR = jsonschema_rs.RegexOptions()
+# What is written out takes a third more room than the engine's own "." does; without it a pattern may take 10 MiB.
+_BACKTRACKING = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=14 * 2**20)
 
 _ONE_SCHEMA = frozenset(
     "additionalItems additionalProperties contains contentSchema else if items not propertyNames then "
@@ -138,13 +140,18 @@ def compile(text: bytes | str) -> Schema:
     try:
         return Schema(text, _validator(schema))
     except ValidationError as fault:
-        raise _refused(fault, schema) from None
+        raise _refused(fault, jsontext.parse(text, unique=False)) from None
     except ValueError:
         raise BadSchema("it is nested deeper than the schema engine reads (255 levels)") from None
 
 
 def _validator(schema: Any) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=_PATTERNS)
+    """Make the engine's validator of *schema*, whose patterns are written out for it first, in place."""
+    parts = [part for _, part in subschemas(schema) if isinstance(part, dict)]
+    # The engine holds patterns to ECMA-262's grammar in the meta-schema of draft-07, and in no other.
+    linear = pattern.write_out(parts, portable="draft-07" in schema.get("$schema", ""))
+    options = _LINEAR if linear else _BACKTRACKING
+    return jsonschema_rs.validator_for(schema, validate_formats=False, offline=True, pattern_options=options)
 
 
 def _is_small(value: Any) -> bool:
@@ -255,7 +262,9 @@ def _name_strangers(schema: dict[str, Any]) -> None:
 
 def _refused(fault: ValidationError, schema: Any) -> BadSchema:
     """Return in words, and with its place, why the engine takes no such schema."""
-    where = _path(fault)
+    where = ""
+    for name in fault.instance_path:
+        where = step(where, pattern.as_written(name) if isinstance(name, str) else name)
     if isinstance(fault.kind, ValidationErrorKind.Referencing):
         return BadSchema(*_lost_reference(fault.message, schema))
     if isinstance(fault.kind, ValidationErrorKind.Format):
@@ -334,7 +343,7 @@ def _rule(error: ValidationError, subject: str) -> str:
         case ValidationErrorKind.MultipleOf():
             return f"must be a multiple of {kind.multiple_of}"
         case ValidationErrorKind.Pattern():
-            return _cut(f"must match the pattern {kind.pattern}")
+            return _cut(f"must match the pattern {pattern.as_written(kind.pattern)}")
     bound = _BOUNDS.get(type(kind))
     if bound is not None:
         words, unit = bound
