@@ -249,7 +249,7 @@ class _Reader:
     def _character(self, found: re.Match[str]) -> None:
         if found["stray"]:
             self._foreign = True
-            self._note(f"'{found[0]}' needs a backslash", found.start())
+            self._note(f"'{found[0]}' must have a backslash", found.start())
         self._add(_literal(ord(found[0])))
 
     def _repeat(self, found: re.Match[str]) -> None:
@@ -273,7 +273,7 @@ class _Reader:
         if found["name"]:
             name = _unescaped(found["name"])
             if not name.replace("$", "_").isidentifier() or name in self._names:
-                raise self._fault(f"'{name}' is no name for a group, or is one already", found.start())
+                raise self._fault("a group has no name that may stand here, or that of another", found.start())
             self._names[name] = self._groups
 
     def _leave(self, start: int) -> None:
@@ -359,11 +359,12 @@ class _Reader:
             case "property":
                 return f"\\{found[0]}"
             case "loose":
-                self._note(f"'\\{found[0]}' needs no backslash", start)
+                self._note(f"'\\{found[0]}' must have no backslash", start)
         return ord(found[0])
 
     def _fault(self, reason: str, at: int) -> _NotEcmaError:
-        return _NotEcmaError(f"{reason} (character {at + 1})")
+        shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in reason)
+        return _NotEcmaError(f"{shown} (character {at + 1})")
 
     def _note(self, reason: str, at: int) -> None:
         """Keep the first thing that ECMA-262 refuses with the flag ``u``, although its meaning is plain."""

@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 from urllib.parse import urljoin
 
@@ -122,7 +123,7 @@ def compile(text: bytes | str) -> Schema:
     Raises:
 
         BadSchema: It is no schema of a known dialect, its meta-schema refuses it, a ``$ref`` leaves the document or
-            points nowhere, or a ``pattern`` is no ECMA-262 expression.
+            points nowhere, or a ``pattern`` is none that the engine reads.
     """
     text = text if isinstance(text, bytes) else text.encode("utf-8")
     schema = jsontext.parse(text, unique=False)
@@ -204,6 +205,14 @@ def subschemas(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     return ((here, part) for here, part, _ in found)
 
 
+def strange_patterns(schema: Any) -> Iterator[tuple[str, str]]:
+    """Yield the place of each pattern in a schema that ECMA-262 does not take, although the engine may, and why."""
+    for place, part in subschemas(schema):
+        for way, text in pattern.of(part) if isinstance(part, dict) else ():
+            if fault := pattern.read(text).fault:
+                yield reduce(step, way, place), fault
+
+
 def _collect(schema: Any, place: str, base: str, found: list[tuple[str, Any, str]]) -> None:
     """Add every schema inside *schema* to *found*, with its place and the URI to which its references are relative."""
     if not isinstance(schema, dict):
@@ -268,10 +277,19 @@ def _refused(fault: ValidationError, schema: Any) -> BadSchema:
     if isinstance(fault.kind, ValidationErrorKind.Referencing):
         return BadSchema(*_lost_reference(fault.message, schema))
     if isinstance(fault.kind, ValidationErrorKind.Format):
-        return BadSchema("is no ECMA-262 regular expression", where)
+        return BadSchema(_unreadable(pattern.as_written(str(fault.instance))), where)
     if where.rpartition(".")[2] == "type":
         return BadSchema(f"must be one of {', '.join(_TYPES)}, or a list of them", where)
     return BadSchema(_rule(fault, "it"), where)
+
+
+def _unreadable(written: str) -> str:
+    if fault := pattern.read(written).fault:
+        return f"is no ECMA-262 regular expression: {fault}"
+    return (
+        "is an ECMA-262 regular expression that the schema engine cannot read: it repeats too much, nests too deep, "
+        r"repeats what only looks around, or has a \p{…} that the engine does not know"
+    )
 
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")

@@ -174,8 +174,9 @@ def test_what_is_no_text_is_no_pattern(value: Any) -> None:
         (r"\pL", r"'\p' means nothing (character 1)"),
         (r"\00", r"'\0' means nothing (character 1)"),
         (r"\u{110000}", r"'\u' means nothing (character 1)"),
-        (r"a\-b", r"'\-' needs no backslash (character 2)"),
-        ("a]}", "']' needs a backslash (character 2)"),
+        (r"a\-b", r"'\-' must have no backslash (character 2)"),
+        ("a]}", "']' must have a backslash (character 2)"),
+        ("\\\n", "'\\\ufffd' means nothing (character 1)"),
         ("(a", "a group is not closed (character 3)"),
         ("a)", "')' closes no group (character 2)"),
         ("[a", "'[' is not closed (character 1)"),
@@ -184,8 +185,8 @@ def test_what_is_no_text_is_no_pattern(value: Any) -> None:
         (r"[\d-z]", "a range in [] has no order (character 1)"),
         (r"\2(a)", "it refers back to a group that it does not have (character 6)"),
         (r"\k<b>(?<a>)", "it refers back to a group that it does not have (character 12)"),
-        (r"(?<a>)(?<a>)", "'a' is no name for a group, or is one already (character 7)"),
-        ("(?<1>)", "'1' is no name for a group, or is one already (character 1)"),
+        (r"(?<a>)(?<a>)", "a group has no name that may stand here, or that of another (character 7)"),
+        ("(?<1>)", "a group has no name that may stand here, or that of another (character 1)"),
     ],
 )
 def test_what_is_no_ecma_262_is_told_with_its_place(written: str, fault: str) -> None:

@@ -77,9 +77,10 @@ FAULTS: tuple[Rule, ...] = (
     ),
     Rule(
         "pattern",
-        r"(input|output)Schema(\..*)?\.pattern",
+        r"(input|output)Schema(\..*)?\.(pattern|patternProperties(\..*|\[.*\]))",
         "no client could check the value",
         "write an ECMA-262 regular expression",
+        says="ECMA-262",
     ),
     Rule(
         "input-schema-root",
@@ -160,6 +161,12 @@ WARNINGS: tuple[Rule, ...] = (
         r"inputSchema\.properties without a description",
         "a model guesses what to write there",
         "give each parameter a description: what it means, in which form, an example",
+    ),
+    Rule(
+        "pattern-foreign",
+        r"(input|output)Schema.* is no ECMA-262 regular expression",
+        f"clients read it in ways of their own; for one in an outputSchema, {SOME_LISTS_LOST}",
+        "write what ECMA-262 takes with the flag u: no (?i), no (?P<…>, ^ and $ for the ends, no needless backslash",
     ),
     Rule(
         "write-marked-read-only",

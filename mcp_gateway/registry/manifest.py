@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from .. import jsontext
 from ..jsontext import Fragment
-from ..schema import BadSchema, Schema, step, subschemas
+from ..schema import BadSchema, Schema, step, strange_patterns, subschemas
 from ..schema import compile as compile_schema
 from . import published
 from .findings import writing_verb
@@ -252,6 +252,11 @@ def _warnings(entry: Mapping[str, Any]) -> Iterator[str]:
     if silent := [step("", name) for name, part in properties.items() if not part.get("description")]:
         more = f" and {len(silent) - MAX_REASONS} more" if len(silent) > MAX_REASONS else ""
         yield f"inputSchema.properties without a description: {', '.join(silent[:MAX_REASONS])}{more}"
+    for field in ("inputSchema", "outputSchema"):
+        if strange := [(f"{field}.{place}", why) for place, why in strange_patterns(entry.get(field))]:
+            place, why = strange[0]
+            more = f", and {len(strange) - 1} more" if len(strange) > 1 else ""
+            yield f"{place} is no ECMA-262 regular expression: {why}{more}"
     if entry.get("annotations", {}).get("readOnlyHint") is True:
         yield from _contradictions(entry)
 

@@ -416,7 +416,14 @@ def test_an_endpoint_is_kept_as_it_is(endpoint):
         ({"$schema": 7}, "$schema: only the dialects"),
         ({"properties": {"limit": {"type": "strin"}}}, "properties.limit.type: must be one of array, boolean,"),
         ({"properties": {"limit": {"minimum": "1"}}}, "properties.limit.minimum: must be number"),
-        ({"properties": {"a": {"pattern": "("}}}, "properties.a.pattern: is no ECMA-262 regular expression"),
+        (
+            {"properties": {"a": {"pattern": "("}}},
+            "properties.a.pattern: is no ECMA-262 regular expression: a group is",
+        ),
+        (
+            {"properties": {"a": {"pattern": r"\p{Nix}"}}},
+            "properties.a.pattern: is an ECMA-262 regular expression that",
+        ),
         ({"properties": {"a": {"$ref": "https://evil.example/"}}}, "properties.a.$ref: 'https://evil.example/' leaves"),
         ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "properties.a.$ref: 'file:///etc/passwd' leaves the"),
         ({"properties": {"a": {"$ref": "#/$defs/missing"}}}, "properties.a.$ref: '#/$defs/missing' does not exist"),
@@ -527,6 +534,10 @@ def test_properties_of_a_nested_schema_that_are_none_make_the_tool_invalid():
     [
         ({"description": "x" * 1025}, "description has 1025 characters; some models take 1024 at most"),
         ({"description": " "}, "description is empty: a model cannot know what the tool is for"),
+        (
+            {"outputSchema": {"pattern": "(?i)", "items": {"pattern": r"\A", "title": "x"}, "not": {"pattern": "^a$"}}},
+            "outputSchema.pattern is no ECMA-262 regular expression: '(?i' means nothing (character 1), and 1 more",
+        ),
         ({"name": "x" * 65}, "name has 65 characters; some models take 64 at most"),
         ({"inputSchema": schema(a={}, b={"description": ""})}, "inputSchema.properties without a description: a, b"),
         (
