@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 _ONE = "pattern"
 _NAMED = "patternProperties"
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
@@ -151,7 +151,7 @@ def write_out(schemas: Sequence[dict[str, Any]], *, portable: bool) -> bool:
     linear = not any(each.backtracks or (portable and each.bounded) for each in patterns.values())
     texts = {text: each.for_engine(linear=linear) for text, each in patterns.items()}
     for schema in schemas:
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             if isinstance(reference := schema.get(keyword), str) and _NAMED in reference:
                 schema[keyword] = _led_through(reference, texts)
         if isinstance(schema.get(_ONE), str):

@@ -248,7 +248,7 @@ def _check_references(parts: Sequence[tuple[str, dict[str, Any], str]]) -> None:
     """Refuse what would have to be fetched; a schema that lies in the document may be called by its ``$id``."""
     inside = {base.partition("#")[0] for _, _, base in parts}
     for place, part, base in parts:
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        for keyword in pattern.REFERENCES:
             target = part.get(keyword)
             if not isinstance(target, str) or target.startswith("#"):
                 continue
@@ -300,9 +300,10 @@ def _lost_reference(message: str, schema: Any) -> tuple[str, str]:
     """Return why a reference leads nowhere, and where it stands; the engine says only what it looked for."""
     wanted = _QUOTED.search(message)
     for place, part in subschemas(schema):
-        reference = part.get("$ref") if isinstance(part, dict) else None
-        if wanted and isinstance(reference, str) and reference.partition("#")[2] == wanted[1]:
-            return f"'{_cut(reference, 100)}' does not exist in the schema", step(place, "$ref")
+        for keyword in pattern.REFERENCES if isinstance(part, dict) else ():
+            reference = part.get(keyword)
+            if wanted and isinstance(reference, str) and reference.partition("#")[2] == wanted[1]:
+                return f"'{_cut(reference, 100)}' does not exist in the schema", step(place, keyword)
     return _cut(message), ""
 
 

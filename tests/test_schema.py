@@ -274,6 +274,8 @@ def test_an_integer_too_long_for_the_engine_to_write_is_still_held_to_the_schema
         ('{"$ref": "#/$defs/nowhere"}', r"^\$ref: '#/\$defs/nowhere' does not exist"),
         ('{"$ref": "#/a%20b"}', "does not exist"),
         ('{"properties": {"a": true, "b": {"$ref": "#anchor"}}}', r"^properties.b.\$ref: '#anchor' does not exist"),
+        ('{"properties": {"a": {"$dynamicRef": "#x"}}}', r"^properties.a.\$dynamicRef: '#x' does not exist"),
+        ('{"items": {"$dynamicRef": "#/$defs/no"}}', r"^items.\$dynamicRef: '#/\$defs/no' does not exist"),
         ('{"minimum": "1"}', "^minimum: "),
     ],
 )

@@ -44,6 +44,7 @@ FAULTS: list[tuple[str, Any]] = [
     ("dialect", {"inputSchema": {"type": "object", "$schema": "draft-4"}}),
     ("reference", schema(a={"$ref": "https://other.example/x"})),
     ("reference", schema(a={"items": {"$ref": "#/$defs/none"}})),
+    ("reference", schema(a={"$dynamicRef": "#none"})),
     ("pattern", schema(a={"pattern": "("})),
     ("pattern", schema(a={"patternProperties": {"(": {}}})),
     ("pattern", schema(a={"patternProperties": {"a++a{": {}}})),
