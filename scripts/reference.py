@@ -136,7 +136,8 @@ mend. What no one has foreseen is `-32603` with the `guid` and nothing else, and
 `{{"error", "message", "guid"}}`: the request was refused before its content was looked at.
 
 {_table("status", "error", "message", rows=iter(sorted(set(_http_errors()))))}
-What is no HTTP request at all gets the status of its fault (400, 408, 414, 431, 505) in the same form.
+What is no HTTP request at all gets the status of its fault in the same form:
+[which one](../contracts/agent-builder.md#answers-outside-json-rpc).
 """
 
 

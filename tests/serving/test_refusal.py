@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,23 +38,42 @@ def exchange(url: str, request: bytes) -> tuple[int, dict[str, str], dict[str, s
 
 
 HEAD = b"POST /mcp/core HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-MANY = b"".join(b"X%d: 1\r\n" % number for number in range(200))
+JSON = b"Content-Type: application/json\r\n"
+
+# What is sent for each row of the table on the page, which says what is answered.
+SENT = {
+    "a malformed request line, header or chunk; two lengths": [
+        b"nonsense\r\n\r\n",
+        HEAD + b"employee-no: " + SECRET.encode() + b"\x01\r\n\r\n",
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD + JSON + b"Transfer-Encoding: chunked\r\n\r\nnonsense\r\n",
+    ],
+    "another version than HTTP/1.0 and HTTP/1.1": [b"GET /healthz HTTP/2.0\r\n\r\n", b"GET /healthz HTTP/0.9\r\n\r\n"],
+    "a request line of more than 4094 bytes": [b"POST /" + b"x" * 5000 + b" HTTP/1.1\r\n\r\n"],
+    "an `Expect` other than `100-continue`": [HEAD + b"Expect: foo\r\n\r\n"],
+    "a header of more than 8190 bytes, or more than 100 headers": [
+        HEAD + b"X: " + b"x" * 9000 + b"\r\n\r\n",
+        HEAD + b"".join(b"X%d: 1\r\n" % number for number in range(200)) + b"\r\n",
+    ],
+    "a `Transfer-Encoding` that HTTP does not know": [HEAD + b"Transfer-Encoding: foo\r\n\r\n"],
+}
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "contracts" / "agent-builder.md").read_text("utf-8")
+
+
+def rows() -> Iterator[tuple[str, int, str]]:
+    """Yield what is no HTTP request, with the status and the error that the page promises."""
+    _, _, table = PAGE.partition("| no HTTP request | status | error |\n| --- | --- | --- |\n")
+    for what, status, error in re.findall(r"\| (.*) \| (\d+) \| `(\w+)` \|\n", table.partition("\n\n")[0]):
+        yield what, int(status), error
+
+
+def test_the_page_and_this_test_know_the_same_cases() -> None:
+    assert [what for what, _, _ in rows()] == list(SENT)
 
 
 @pytest.mark.parametrize(
     ("request_sent", "status", "error"),
-    [
-        (b"nonsense\r\n\r\n", 400, "bad_request"),
-        (HEAD + b"employee-no: " + SECRET.encode() + b"\x01\r\n\r\n", 400, "bad_request"),
-        (HEAD + b"X: " + b"x" * 9000 + b"\r\n\r\n", 431, "request_header_fields_too_large"),
-        (
-            HEAD + b"".join(b"X%d: 1\r\n" % number for number in range(200)) + b"\r\n",
-            431,
-            "request_header_fields_too_large",
-        ),
-        (b"POST /" + b"x" * 5000 + b" HTTP/1.1\r\n\r\n", 414, "uri_too_long"),
-        (HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "bad_request"),
-    ],
+    [(sent, status, error) for what, status, error in rows() for sent in SENT.get(what, [])],
 )
 def test_a_malformed_request_gets_the_json_error_with_its_identifiers(served, request_sent, status, error) -> None:
     answered, headers, body = exchange(served.url, request_sent)
