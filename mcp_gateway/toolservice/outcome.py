@@ -21,12 +21,9 @@ from .mediatype import MediaType, NotText
 MAX_LOG_CHARACTERS = 2_000
 """How much of a 5xx body goes to the log."""
 
-MAX_RETRY_AFTER_S = 86_400
-"""A Retry-After beyond a day is taken for a mistake and not passed on."""
-
 _UTF8_BOM = b"\xef\xbb\xbf"
 _NO_CONTENT = 204
-_SECONDS = re.compile(r"[0-9]{1,6}")
+_SECONDS = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +225,12 @@ def _retry_after(answer: Answer) -> int | None:
     """Return the seconds that ``Retry-After`` asks for; a date in it counts from the answer's own ``Date``."""
     asked = answer.headers.get("retry-after", "").strip()
     if _SECONDS.fullmatch(asked):
-        seconds = int(asked)
-    else:
-        try:
-            seconds = int((_date(asked) - _date(answer.headers.get("date", ""))).total_seconds())
-        except ValueError:
-            return None
-    return seconds if 0 <= seconds <= MAX_RETRY_AFTER_S else None
+        return int(asked)
+    try:
+        seconds = (_date(asked) - _date(answer.headers.get("date", ""))).total_seconds()
+    except ValueError:
+        return None
+    return max(0, int(seconds))
 
 
 def _date(text: str) -> datetime:

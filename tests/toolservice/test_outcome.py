@@ -398,21 +398,23 @@ NOON = "Mon, 30 Nov 2026 12:00:00 GMT"
     [
         ("0", "", 0),
         (" 120 ", "", 120),
-        ("86400", "", 86_400),
-        ("86401", "", None),
+        ("172800", "", 172_800),
+        ("9999999999", "", 9_999_999_999),
+        ("1" + "0" * 10, "", None),
         ("9" * 5000, "", None),
         ("-1", "", None),
         ("1.5", "", None),
         ("²", "", None),
         ("soon", NOON, None),
         ("Mon, 30 Nov 2026 12:01:30 GMT", NOON, 90),
-        ("Mon, 30 Nov 2026 11:59:59 GMT", NOON, None),
+        ("Thu, 03 Dec 2026 12:00:00 GMT", NOON, 259_200),
+        ("Mon, 30 Nov 2026 11:59:59 GMT", NOON, 0),
         ("Mon, 30 Nov 2026 12:01:30 GMT", "", None),
         ("Tue, 31 Nov 2026 12:01:30 GMT", NOON, None),
         ("", "", None),
     ],
 )
-def test_retry_after_is_passed_on_as_seconds_when_it_makes_sense(
+def test_retry_after_is_passed_on_as_seconds_when_it_says_how_many(
     retry_after: str, date: str, seconds: int | None
 ) -> None:
     outcome = outcome_of(b"", None, 429, retry_after=retry_after, date=date)
