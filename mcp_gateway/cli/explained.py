@@ -12,7 +12,9 @@ from ..registry.snapshot import LeftOut
 def left_out(each: LeftOut) -> Iterator[str]:
     """Yield the lines about a tool that is left out."""
     yield f"LEFT OUT: {each.tool}: {each.place}: {each.reason}"
-    yield from _why(findings.of_fault(each.place, each.reason))
+    faults = each.faults or ((each.place, each.reason),)
+    for rule in dict.fromkeys(findings.of_fault(place, reason) for place, reason in faults):
+        yield from _why(rule)
 
 
 def warnings(tool: str, sentences: Iterable[str]) -> Iterator[str]:

@@ -56,7 +56,12 @@ FAULTS: tuple[Rule, ...] = (
         "use 1 to 128 of the characters A-Z a-z 0-9 _ - .",
     ),
     Rule("title", r"title", f"for null, {LISTS_LOST}", "give a string, or leave it out"),
-    Rule("description", r"description", f"for null, {LISTS_LOST}", "say in a sentence or two what the tool is for"),
+    Rule(
+        "description",
+        r"description",
+        f"without one a model cannot know what the tool is for; for null, {LISTS_LOST}",
+        "say in a sentence or two what the tool is for",
+    ),
     Rule(
         "header-mark",
         r"inputSchema(\..*)?\.x-mcp-header",

@@ -85,7 +85,8 @@ def read(text: bytes, *, service: str) -> Manifest:
         if isinstance(found, Tool):
             tools[found.name] = found
         else:
-            left_out.append(LeftOut(_label(entry), found[0].place, _reason(found)))
+            several = tuple(found[:MAX_REASONS]) if len(found) > 1 else ()
+            left_out.append(LeftOut(_label(entry), found[0].place, _reason(found), several))
     about = document.get("toolService", {})
     return Manifest(about.get("name"), about.get("version"), tuple(tools.values()), tuple(left_out))
 

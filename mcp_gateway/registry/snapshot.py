@@ -77,11 +77,22 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A tool that is not served, and why. ``place`` is where in the manifest, e.g. ``tools[3].inputSchema.type``."""
+    """
+    A tool that is not served, and why.
+
+    Args:
+
+        place: Where in the manifest, e.g. ``tools[3].inputSchema.type``.
+
+        reason: Why; of several faults all, the others with their places.
+
+        faults: Place and reason of each when there are several.
+    """
 
     tool: str
     place: str
     reason: str
+    faults: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -248,6 +249,14 @@ def test_check_names_what_would_be_left_out_and_what_harms(cli: Cli) -> None:
         f"    why:  {findings.of_warning('description is empty').harm} [description-empty]",
         "    mend: say in a sentence or two what the tool does, and when to use it",
     ]
+
+
+def test_check_says_of_each_fault_of_a_tool_how_to_mend_it(cli: Cli) -> None:
+    checked({"name": "hr.greet", "inputSchema": {"type": "object", "properties": {"a": True, "b": True}}})
+    ran = cli("manifest", "check", "manifest.json")
+    codes = re.findall(r"^    why:  .* \[([a-z-]+)\]$", ran.out, re.MULTILINE)
+    assert codes == ["description", "endpoint", "property-schema"]
+    assert "    why:  without one a model cannot know what the tool is for; for null," in ran.out
 
 
 def test_check_reads_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
