@@ -110,6 +110,8 @@ def _parse(text: bytes, unique: bool) -> Any:
     try:
         value = (_STRICT if unique else _LAST_WINS)(source)
     except json.JSONDecodeError as fault:
+        if source.startswith("\ufeff"):
+            raise NotJson("it begins with a byte order mark, which JSON has not") from None
         raise NotJson(f"{fault.msg} (line {fault.lineno}, column {fault.colno})") from None
     except RecursionError:
         raise NotJson(f"it is nested deeper than {MAX_DEPTH} levels") from None

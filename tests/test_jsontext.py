@@ -51,7 +51,7 @@ def test_integers_of_any_length_and_decimals_are_read_exactly() -> None:
         (b"[NaN]", "NaN is no JSON value"),
         (b"[Infinity]", "Infinity is no JSON value"),
         (b"[-Infinity]", "-Infinity is no JSON value"),
-        (b"\xef\xbb\xbf[]", "Expecting value"),
+        (b"\xef\xbb\xbf[]", "it begins with a byte order mark, which JSON has not"),
         (b'["\xff"]', "it is not UTF-8 (byte 2)"),
         (b'["\\ud83d"]', "half of a surrogate pair"),
         (b'["\xed\xa0\xbd"]', "it is not UTF-8"),
