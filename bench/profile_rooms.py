@@ -8,6 +8,7 @@ waiting does not count, and nothing is slowed down as it is by a profiler that n
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import signal
@@ -150,11 +151,14 @@ def profile(scenario: Scenario, seconds: float, base_url: str, folder: Path) -> 
 
 def main(arguments: list[str]) -> int:
     """Profile and print; the log line of each call is written too, to where nobody reads it."""
-    name, seconds = [*arguments, *["fast", "5"][len(arguments) :]]
+    parser = argparse.ArgumentParser(prog="python -m bench.profile_rooms", description=__doc__)
+    parser.add_argument("scenario", nargs="?", default="fast", choices=SCENARIOS)
+    parser.add_argument("seconds", nargs="?", type=float, default=5.0)
+    options = parser.parse_args(arguments)
     with open(os.devnull, "w") as nowhere:
         logs.configure("info", as_json=True, descriptor=nowhere.fileno())
         with run.tool_service() as (base_url, _), tempfile.TemporaryDirectory() as folder:
-            print(profile(SCENARIOS[name], float(seconds), base_url, Path(folder)))
+            print(profile(SCENARIOS[options.scenario], options.seconds, base_url, Path(folder)))
     return 0
 
 

@@ -58,6 +58,14 @@ def test_a_scenario_that_does_not_exist_is_refused() -> None:
     assert "faster" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["nonsense"], ["fast", "soon"], ["fast", "1", "2"]])
+def test_a_profile_of_what_does_not_exist_is_refused(arguments: list[str]) -> None:
+    done = bench("profile_rooms", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ")
+    assert arguments[-1] in done.stderr
+
+
 def test_a_profile_names_the_rooms_of_the_gateway() -> None:
     done = bench("profile_rooms", "fast", "0.5")
     assert done.returncode == 0, done.stderr
