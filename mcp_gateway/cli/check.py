@@ -107,6 +107,9 @@ def _of_service(report: ServiceReport, count: int, tools: list[Tool], route: Rou
     if report.error:
         yield f"    FAULT: {report.error}"
         yield f"      'mcp-gateway doctor {route.key}' says at which step, and whose fault that is"
+    if not report.says_json:
+        yield "    warning: the manifest does not say that it is JSON"
+        yield "      mend: answer it with Content-Type: application/json"
     for tool in tools:
         yield f"    {tool.name}"
     for left in report.left_out:

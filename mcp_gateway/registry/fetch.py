@@ -8,7 +8,7 @@ nothing that the other side sent.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..deadline import Deadline
 from ..transport.answer import Unanswered
@@ -18,6 +18,7 @@ MAX_BYTES = 8 * 1024 * 1024
 """Largest document that is read; fifty tools with long schemas are some 500 kB."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_JSON = re.compile(r"[^;]*[/+]json\s*(?:;|$)", re.IGNORECASE)
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
 
 
@@ -27,10 +28,19 @@ class FetchFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came: the document's ``text``, or ``None`` when it is still the one that *etag* names."""
+    """
+    What came.
+
+    Args:
+
+        text: The document; ``None``: it is still the one that *etag* names.
+
+        says_json: Whether it is declared to be JSON.
+    """
 
     text: bytes | None
     etag: str | None
+    says_json: bool = field(default=True, compare=False)
 
 
 def fetch(client: HttpClient, path: str, *, what: str, etag: str | None, deadline: Deadline) -> Fetched:
@@ -60,4 +70,5 @@ def fetch(client: HttpClient, path: str, *, what: str, etag: str | None, deadlin
         redirect = " (a redirect is not followed)" if answer.status in _REDIRECTS else ""
         raise FetchFault(f"the {what} was answered with HTTP status {answer.status}{redirect}; it must be 200")
     named = answer.headers.get("etag", "")
-    return Fetched(answer.body, named if _ETAG.fullmatch(named) else None)
+    says_json = _JSON.match(answer.headers.get("content-type", "")) is not None
+    return Fetched(answer.body, named if _ETAG.fullmatch(named) else None, says_json)

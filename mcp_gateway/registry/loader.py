@@ -14,6 +14,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -254,6 +255,7 @@ class Loader:
             return self._service_failure(load, f"its ca_bundle cannot be used: {fault.strerror}")
         if manifest is not None and answer.text is not None:
             self._last_good.keep(load.place, answer.text)
+            manifest = replace(manifest, says_json=answer.says_json)
         return partial(self._service_loaded, load, partial(load.loaded, manifest, answer.text, answer.etag))
 
     def _service_failure(self, load: ServiceLoad, error: str) -> Result:

@@ -97,12 +97,21 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What one Tool Service publishes, read and checked. ``name`` and ``version``: who it says it is, if it does."""
+    """
+    What one Tool Service publishes, read and checked.
+
+    Args:
+
+        name: Who it says it is, if it does; so is *version*.
+
+        says_json: Whether it came declared as JSON.
+    """
 
     name: str | None
     version: str | None
     tools: tuple[Tool, ...]
     left_out: tuple[LeftOut, ...] = ()
+    says_json: bool = True
 
 
 class ServiceState(StrEnum):
@@ -126,6 +135,8 @@ class ServiceReport:
         error: Why the newest load failed, or ``None``.
 
         declared: How many tools without a fault its manifest has, served or not.
+
+        says_json: Whether its manifest came declared as JSON; it is taken either way.
     """
 
     name: str
@@ -135,6 +146,7 @@ class ServiceReport:
     error: str | None = None
     loaded_at: datetime | None = None
     declared: int = 0
+    says_json: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,6 +276,7 @@ def report(part: Part, *, served: int = 0, clashes: tuple[LeftOut, ...] = ()) ->
         error=part.error,
         loaded_at=part.loaded_at,
         declared=len(part.manifest.tools) if part.manifest else 0,
+        says_json=part.manifest is None or part.manifest.says_json,
     )
 
 

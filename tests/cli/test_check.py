@@ -180,6 +180,28 @@ def test_warnings_are_told_and_are_no_fault(cli: Cli, configure: Configure, stru
     assert ("    warning: structured: shows an outputSchema" in ran.out) is not structured
 
 
+@pytest.mark.parametrize(
+    ("kind", "warned"),
+    [
+        ("application/json", False),
+        ("Application/JSON; charset=utf-8", False),
+        ("application/vnd.tools+json", False),
+        ("text/plain", True),
+        ("text/plain; x=/json", True),
+    ],
+)
+def test_a_manifest_that_does_not_say_that_it_is_json_is_taken_with_a_warning(
+    cli: Cli, configure: Configure, kind: str, warned: bool
+) -> None:
+    with ToolService() as service:
+        service.add("echo", answer)
+        service.pages["/manifest"] = lambda: Reply(service.manifest(), kind)
+        configure(configuration(service))
+        ran = cli("check", "--fetch")
+    assert (ran.status, "  Tool Service core-tools: loaded, 1 tool\n" in ran.out) == (0, True)
+    assert ("    warning: the manifest does not say that it is JSON\n      mend: answer it with " in ran.out) is warned
+
+
 class Portal(http.server.BaseHTTPRequestHandler):
     document: Any = None
 
