@@ -59,7 +59,12 @@ logs.configure(loglevel, as_json=_settings.as_json)
 
 
 def on_starting(server):
-    """Refuse to start with a faulty configuration, one line for each fault."""
+    """Refuse to start with a faulty configuration, one line for each fault, or with workers of another kind."""
+    if not issubclass(server.worker_class, Worker):
+        sys.exit(
+            f"worker_class: must be left as it is, not {server.cfg.worker_class_str}: only its own worker keeps "
+            "what the gateway promises of slow clients and of stops"
+        )
     try:
         boot.first(os.environ, server.cfg)
     except ConfigFaults as faulty:

@@ -139,7 +139,11 @@ class Worker(ThreadWorker):
 
     @classmethod
     def check_config(cls, cfg: Config, log: Logger) -> None:
-        """Refuse settings under which a client could hold a thread after all, before anything is started."""
+        """Refuse settings with which a client could hold a thread after all, or SIGHUP would be for nothing."""
+        if cfg.preload_app:
+            sys.exit(
+                "preload_app: must be left as it is: the gateway is made in each worker, or SIGHUP would change nothing"
+            )
         if cfg.protocol != "http" or "h2" in cfg.http_protocols:
             sys.exit("protocol, http_protocols: the gateway speaks HTTP/1.1 only; leave them as they are")
         super().check_config(cfg, log)

@@ -140,6 +140,23 @@ def test_a_setting_of_gunicorn_that_contradicts_the_other_times_is_refused(
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("--preload", "preload_app: "),
+        ("--worker-class sync", "worker_class: "),
+        ("--worker-class gthread", "worker_class: "),
+    ],
+)
+def test_a_setting_of_gunicorn_that_would_undo_what_the_gateway_promises_is_refused(
+    tmp_path: Path, setting: str, named: str
+) -> None:
+    with ToolService() as service:
+        said = start_that_is_refused(tmp_path, configuration(service), env={"GUNICORN_CMD_ARGS": setting})
+    assert lines_with(said, named, "must be left as it is"), said
+    assert "Traceback" not in said
+
+
 def test_a_tool_service_that_never_answers_does_not_hold_the_start(tmp_path: Path) -> None:
     with ToolService("silent") as silent, ToolService("alive") as alive:
         alive.add("echo", echo)
