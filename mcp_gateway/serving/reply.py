@@ -7,13 +7,19 @@ import time
 from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from gunicorn import util
 from gunicorn.http.wsgi import Response
 
 from ..turns import away
 from .client_socket import ClientSocket
+
+COPIED_BYTES = 1_048_576
+"""
+So much of a body is put behind its head; of a larger one the rest leaves as it is, or each answer that somebody is slow
+to read would be held twice.
+"""
 
 
 class OneWriteResponse(Response):
@@ -53,7 +59,9 @@ class OneWriteResponse(Response):
             _write(self.sock, data, chunked=True)
         else:
             head, self._head = self._head, b""
-            _write(self.sock, head + data)
+            _write(self.sock, head + data[:COPIED_BYTES])
+            if len(data) > COPIED_BYTES:
+                _write(self.sock, cast("bytes", memoryview(data)[COPIED_BYTES:]))
 
     def close(self) -> None:
         """End the answer."""

@@ -13,7 +13,7 @@ from gunicorn.config import Config
 from support.turns import watch
 
 from mcp_gateway.serving.client_socket import ClientSocket
-from mcp_gateway.serving.reply import OneWriteResponse, http_date
+from mcp_gateway.serving.reply import COPIED_BYTES, OneWriteResponse, http_date
 
 
 class Wire:
@@ -57,6 +57,19 @@ def test_a_body_in_two_pieces_leaves_in_two_writes() -> None:
     answer.close()
 
     assert [write[-2:] for write in wire.writes] == [b"bo", b"dy"]
+
+
+def test_a_large_body_is_not_copied_to_stand_behind_its_head() -> None:
+    wire, body = Wire(), b"x" * COPIED_BYTES + b"the rest"
+    answer = response(wire, "200 OK", ("Content-Length", str(len(body))))
+
+    answer.write(body)
+    answer.close()
+
+    first, rest = wire.writes
+    assert first.endswith(b"\r\n\r\n" + b"x" * COPIED_BYTES)
+    assert bytes(rest) == b"the rest"
+    assert memoryview(rest).obj is body
 
 
 @pytest.mark.parametrize("status", ["202 Accepted", "204 No Content"])
