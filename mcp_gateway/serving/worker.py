@@ -263,8 +263,12 @@ class Worker(ThreadWorker):
         conn = Connection(
             self.cfg, client_socket, client, listener.getsockname(), self.read_s, self.write_s, self._linger
         )
-        self._await(conn, cast("Waiting", self.pending_conns), self.cfg.keepalive)
+        self._await(conn, cast("Waiting", self.pending_conns), self._silent_s())
         return True
+
+    def _silent_s(self) -> float:
+        """Return how long a new connection may say nothing: as long as a kept one; where none is kept, as a request."""
+        return float(self.cfg.keepalive or self.read_s)
 
     def _pause(self, fault: OSError) -> None:
         """Go on without new connections for a moment, and make room: there are no files or no memory for one more."""
@@ -400,7 +404,7 @@ class Worker(ThreadWorker):
         """
         kinds = (
             (cast("Waiting", self.keepalived_conns), self.cfg.keepalive),
-            (cast("Waiting", self.pending_conns), self.cfg.keepalive),
+            (cast("Waiting", self.pending_conns), self._silent_s()),
             (self._arriving, self.read_s),
         )
         firsts = [(waiting[0].timeout - seconds, waiting[0]) for waiting, seconds in kinds if waiting]

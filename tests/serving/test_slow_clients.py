@@ -296,6 +296,14 @@ def test_a_call_that_waits_for_a_thread_is_not_made_when_its_client_has_hung_up(
         assert [received.body for received in service.calls("effect")] == [b'{"who": "patient"}', b'{"who": "last"}']
 
 
+def test_where_no_connection_is_kept_a_new_one_still_has_time_to_speak(start: Start, service: ToolService) -> None:
+    here = start(service, "--keep-alive 0")
+    with many(here.url, 5) as silent:
+        check_served(here)
+        silent[0].sendall(posted(PING))
+        assert status_of(silent[0]) == 200
+
+
 # --- the number of connections ---------------------------------------------------------------------------------------
 
 
