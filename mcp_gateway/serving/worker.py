@@ -136,6 +136,7 @@ class Worker(ThreadWorker):
         self._told_at: float | None = None
         self._door_is_open = True
         self._status: int | None = None
+        self._is_ending = False
 
     @classmethod
     def check_config(cls, cfg: Config, log: Logger) -> None:
@@ -159,12 +160,14 @@ class Worker(ThreadWorker):
         """Begin to stop (SIGTERM), or end at once as long as there is nothing to finish."""
         if not self.booted:
             os._exit(0)
-        if self._told_at is None:
+        if self._told_at is None and not self._is_ending:
             self._told_at = time.monotonic()
             self.method_queue.defer(lambda: None)  # wakes the poller, which then knows when to wake by itself
 
     def handle_quit(self, sig: int, frame: FrameType | None) -> None:
         """End at once (SIGQUIT, SIGINT), whatever is under way."""
+        if self._is_ending:
+            os._exit(0)  # Python is on its way out already, and would report that as interrupted
         self._status = 0
         # Not gthread's own: it ends the pool, whose lock this very thread may hold when the signal comes.
         super(ThreadWorker, self).handle_quit(sig, frame)
@@ -186,6 +189,7 @@ class Worker(ThreadWorker):
         """End the process where there is nothing to wait for; else the threads that are left are awaited."""
         if self._status is not None:
             os._exit(self._status)
+        self._is_ending = True
 
     def notify(self) -> None:
         """Tell the master that this worker lives, not more often than it can matter."""

@@ -308,6 +308,25 @@ def test_the_poller_looks_again_when_the_threads_want_to_be_looked_at(
     assert waited == [0.02, 1.0]
 
 
+def test_a_worker_that_ends_already_is_told_nothing_by_sigterm(worker: Worker) -> None:
+    worker.booted = True
+    worker.end()
+    worker.handle_exit(signal.SIGTERM, None)
+    assert worker._told_at is None
+
+
+def test_sigquit_ends_a_worker_that_ends_already_without_a_word(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(status: int) -> None:
+        raise OSError(status)
+
+    monkeypatch.setattr(os, "_exit", leave)
+    worker.end()
+    with pytest.raises(OSError, match=r"^0$"):
+        worker.handle_quit(signal.SIGQUIT, None)
+
+
 def test_sigquit_ends_the_worker_whatever_its_main_thread_is_doing_with_the_pool(worker: Worker) -> None:
     worker.tpool = worker.get_thread_pool()
     with worker.tpool._lock, pytest.raises(SystemExit):

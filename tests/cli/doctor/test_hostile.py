@@ -489,8 +489,8 @@ def test_a_call_whose_time_is_up_before_it_is_sent_is_not_blamed_on_the_tool(
 
     def asked_for_manifest(talk: peers.Talk) -> None:
         talk.request()
+        monkeypatch.setattr("mcp_gateway.transport.approach.dial", hang)  # before whoever asked goes on
         talk.send(answer(manifest()))
-        monkeypatch.setattr("mcp_gateway.transport.approach.dial", hang)
 
     report = doctor(serve(tool_service(manifest_script=asked_for_manifest)), *CALL, timeout_s=0.2)
     assert report.fault == ("connect", "network")
