@@ -84,6 +84,13 @@ def _connect(address: AddressInfo, deadline: Deadline, sharers: int) -> socket.s
     return sock
 
 
+def _check_peer(sock: socket.socket) -> None:
+    try:
+        sock.getpeername()
+    except OSError:  # the library would lose the socket that it makes of one whose peer has reset it
+        raise ConnectionResetError("the connection was reset before TLS began") from None
+
+
 def secure(sock: socket.socket, context: ssl.SSLContext, host: str, deadline: Deadline) -> ssl.SSLSocket:
     """
     Put TLS on a connected socket, which belongs to the result from then on, or is closed.
@@ -95,6 +102,7 @@ def secure(sock: socket.socket, context: ssl.SSLContext, host: str, deadline: De
     """
     owner: socket.socket = sock
     try:
+        _check_peer(sock)
         # An end without TLS's own goodbye is then a fault: anybody may have cut there.
         owner = secured = context.wrap_socket(
             sock, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=False

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import select
 import socket
+import ssl
+import struct
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from mcp_gateway.transport.answer import Reason, Unanswered
 from mcp_gateway.transport.http import HttpClient
 from mcp_gateway.transport.names import HostAddresses
 from mcp_gateway.transport.probe import Probe
+from mcp_gateway.transport.sockets import secure
 
 
 def test_each_step_tells_what_it_found_and_nothing_is_sent(serve: Any, connect: Any) -> None:
@@ -56,3 +60,15 @@ def test_bytes_behind_an_answer_are_counted(serve: Any, connect: Any) -> None:
     answer = client.send("POST", "/", headers={}, body=b"{}", deadline=Deadline.after(10), max_bytes=1000)
     assert answer.body == b"{}"
     assert client.surplus == 1
+
+
+def test_a_connection_that_was_reset_before_tls_began_is_closed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        theirs, _ = server.accept()
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        theirs.close()
+        assert select.select([ours], [], [], 10)[0]  # the reset has arrived
+        with pytest.raises(ConnectionResetError):
+            secure(ours, ssl.create_default_context(), "127.0.0.1", Deadline.after(10))
+        assert ours.fileno() == -1
