@@ -130,7 +130,9 @@ LONG = {f"member {number}": number for number in range(schema.LISTED_VALUES)}
     ],
 )
 def test_of_a_large_value_the_first_violation_is_enough(definition: Any, value: Any, wanted: str) -> None:
-    assert [each.message for each in compiled(definition).violations(value, "arguments")] == [wanted]
+    checked = compiled(definition)
+    for _ in range(2):  # the second one finds what the first one had to make
+        assert [each.message for each in checked.violations(value, "arguments")] == [wanted]
 
 
 @pytest.mark.parametrize("given", [MANY, LONG, {"a": {"b": MANY}}, ["x" * 256 * schema.LISTED_VALUES]])
