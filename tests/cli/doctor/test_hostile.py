@@ -470,8 +470,8 @@ def test_a_tool_service_that_goes_away_before_the_call_is_found_at_the_step_of_t
 
     def asked_for_manifest(talk: peers.Talk) -> None:
         talk.request()
+        monkeypatch.setattr("mcp_gateway.transport.approach.dial", refuse)  # before whoever asked goes on
         talk.send(answer(manifest()))
-        monkeypatch.setattr("mcp_gateway.transport.approach.dial", refuse)
 
     report = doctor(serve(tool_service(manifest_script=asked_for_manifest)), *CALL)
     assert report.fault == ("connect", "tool_service")
