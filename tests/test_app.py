@@ -13,12 +13,11 @@ import pytest
 from road import LEGACY, dumps, error, message, parsed, refusal, result
 from support.toolservice import Received, Reply, ToolService
 from support.waiting import wait_until
-from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.lint import LintMiddleware
-from werkzeug.test import Client, EnvironBuilder, TestResponse
+from werkzeug.test import Client, TestResponse
 
 from mcp_gateway import __version__
-from mcp_gateway.app import Finder, Gateway, Site
+from mcp_gateway.app import Gateway
 from mcp_gateway.config import model
 from mcp_gateway.observe.interaction import Interaction
 from mcp_gateway.observe.metrics import NoMetrics, RouteNumbers, ServiceNumbers
@@ -195,37 +194,6 @@ def test_a_request_to_change_the_protocol_is_answered_as_if_it_had_not_been_made
     response = Client(gateway).get("/healthz", headers={"Connection": "Upgrade", "Upgrade": "websocket"})
 
     assert response.status_code == 200
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["/mcp/core", "/healthz", "/console/", "/console/core/core.echo", "/mcp/core/", "//mcp/core", "/mcp", "", "/말"],
-)
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE", "OPTIONS"])
-def test_a_path_is_found_in_one_look_exactly_where_werkzeug_finds_it(
-    make: Callable[..., Gateway], service: ToolService, path: str, method: str
-) -> None:
-    app: Site = make(model.Config(routes=(configured(service),)))._app  # type: ignore[assignment]
-
-    def found(plain: bool) -> object:
-        finder = app.create_url_adapter(app.request_class({**EnvironBuilder(path, method=method).get_environ()}))
-        assert isinstance(finder, Finder)
-        if not plain:
-            finder.plain = {}
-        try:
-            return finder.match(return_rule=True)
-        except HTTPException as fault:
-            return type(fault), getattr(fault, "new_url", None), finder.allowed_methods()
-
-    assert found(plain=True) == found(plain=False)
-
-
-def test_nobody_has_a_session(make: Callable[..., Gateway], service: ToolService) -> None:
-    gateway = make(model.Config(routes=(configured(service),)))
-
-    response = Client(gateway).get("/healthz", headers={"Cookie": "session=eyJhIjoxfQ.x.y"})
-
-    assert (response.status_code, response.headers.getlist("Set-Cookie")) == (200, [])
 
 
 def test_faults_of_a_newer_configuration_are_shown(make: Callable[..., Gateway], service: ToolService) -> None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from ..deadline import Deadline
 from ..transport.answer import Unanswered
 from ..transport.http import HttpClient
+from ..transport.mediatype import MediaType
 
 MAX_BYTES = 8 * 1024 * 1024
 """Largest document that is read; fifty tools with long schemas are some 500 kB."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_JSON = re.compile(r"[^;]*[/+]json\s*(?:;|$)", re.IGNORECASE)
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
 
 
@@ -70,5 +70,5 @@ def fetch(client: HttpClient, path: str, *, what: str, etag: str | None, deadlin
         redirect = " (a redirect is not followed)" if answer.status in _REDIRECTS else ""
         raise FetchFault(f"the {what} was answered with HTTP status {answer.status}{redirect}; it must be 200")
     named = answer.headers.get("etag", "")
-    says_json = _JSON.match(answer.headers.get("content-type", "")) is not None
+    says_json = MediaType.of(answer.headers).says_json
     return Fetched(answer.body, named if _ETAG.fullmatch(named) else None, says_json)

@@ -15,8 +15,8 @@ from typing import Any
 from .. import jsontext
 from ..jsontext import Fragment
 from ..transport.answer import Answer, Delivery, Reason, Unanswered
+from ..transport.mediatype import MediaType, NotText
 from . import blocks
-from .mediatype import MediaType, NotText
 
 MAX_LOG_CHARACTERS = 2_000
 """How much of a 5xx body goes to the log."""

@@ -10,8 +10,8 @@ import socket
 import ssl
 from collections.abc import Mapping
 
-from ...toolservice.mediatype import MediaType
 from ...transport.answer import Answer, Delivery, Reason, Unanswered
+from ...transport.mediatype import MediaType
 from ...transport.wire import NoAnswer
 from ..diagnosis import (
     AS_HTTP,

@@ -12,9 +12,9 @@ from typing import Any
 from ... import jsontext
 from ...config.model import ToolService
 from ...protocol.methods.tools_call import FAILURE_NOTE
-from ...toolservice.mediatype import MediaType
 from ...transport.answer import Reason
 from ...transport.certificate import Certificate
+from ...transport.mediatype import MediaType
 from ...transport.wire import NoAnswer
 from .. import answers
 from .witness import Witness

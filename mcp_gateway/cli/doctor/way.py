@@ -15,9 +15,9 @@ from ...registry.fetch import FetchFault, fetch
 from ...registry.loading import RouteLoad, ServiceLoad
 from ...registry.manifest import ManifestFault
 from ...registry.snapshot import Manifest, ServiceState
-from ...toolservice.mediatype import MediaType
 from ...transport.answer import Answer, Reason, Unanswered
 from ...transport.certificate import Certificate
+from ...transport.mediatype import MediaType
 from ...transport.probe import Probe
 from ...transport.wire import NoAnswer
 from ..diagnosis import Culprit, Diagnosis, Layer
