@@ -1,13 +1,15 @@
 """A thread that waits says so to whoever counts it."""
 
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from road import Road, as_json, result, tool
 from support.turns import Watch, watch
 from support.waiting import wait_until
 
-from mcp_gateway import turns
+from mcp_gateway import jsontext, turns
 from mcp_gateway.turns import LENGTHY_BYTES, RECOVERY_S, Lengthy, at_length, away
 
 
@@ -113,3 +115,41 @@ def test_between_two_of_them_the_others_have_as_long_and_not_too_long(
         with lengthy:
             pass
     assert clock.slept == [recovery]
+
+
+class Noted(Lengthy):
+    """Counts how often something that takes long has begun; what is within it is no other."""
+
+    times = 0
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.times += self._depth == 1
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Noted:
+    noted = Noted()
+    monkeypatch.setattr(turns, "_lengthy", noted)
+    return noted
+
+
+LONG = "x" * LENGTHY_BYTES
+
+
+@pytest.mark.parametrize("read", [jsontext.parse, jsontext.glance])
+def test_a_long_text_is_read_in_turn(noted: Noted, read: Callable[[bytes], object]) -> None:
+    assert read(f'"{LONG}"'.encode()) == LONG
+    assert noted.times == 1
+
+
+def test_long_arguments_are_read_in_turn_and_checked_in_turn(noted: Noted) -> None:
+    result(Road().legacy("tools/call", {"name": "core.search", "arguments": {"query": LONG}}))
+    assert noted.times == 2
+
+
+def test_a_long_answer_is_read_and_checked_in_one_turn(noted: Noted) -> None:
+    road = Road(tool(outputSchema={"type": "object"}))
+    road.service.gives = as_json(f'{{"a":"{LONG}"}}')
+    result(road.legacy("tools/call", {"name": "core.search", "arguments": {"query": "x"}}))
+    assert noted.times == 1

@@ -286,6 +286,17 @@ def test_a_connection_that_rests_is_no_reason_to_leave_new_ones_to_others(
         worker._end(conn)
 
 
+def test_older_objects_are_seldom_looked_through_for_garbage(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ThreadWorker, "init_process", lambda _: None)
+    monkeypatch.setattr(wsgi, "create", None)
+    before = gc.get_threshold()
+    try:
+        worker.init_process()
+        assert all(ours > pythons for ours, pythons in zip(gc.get_threshold(), (700, 10, 10), strict=True))
+    finally:
+        gc.set_threshold(*before)
+
+
 def test_settings_are_looked_up_once(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ThreadWorker, "init_process", lambda _: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
